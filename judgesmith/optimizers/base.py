@@ -51,8 +51,6 @@ class RowSettings(RunSettings, total=False):
 
 
 class SearchSettings(RowSettings, total=False):
-    """The settings that every search has; see ``JudgeSearch``."""
-
     targets: Sequence[str]
     percent_of_max: bool
     metric: AnyObjective | SeveralObjectives | None
@@ -347,7 +345,6 @@ Texts = Mapping[str, str]
 
 
 def judge_texts(judge: Judge) -> dict[str, str]:
-    r"""Return the texts of a judge by name, in the order in which they may be rewritten."""
     texts = {
         f"{INSTRUCTIONS}{name}": str(one.signature.instructions)
         for name, one in judge.named_predictors()
@@ -410,7 +407,6 @@ def problem_with(text: str) -> str:
 
 
 def part_text(judge: Judge, name: str) -> str:
-    """Return what a text of a judge is and what it is for, in a sentence."""
     rest = name.partition(":")[2]
     if name.startswith(INSTRUCTIONS):
         fields = dict(judge.named_predictors())[rest].signature.output_fields

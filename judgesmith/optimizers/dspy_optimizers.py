@@ -147,7 +147,6 @@ class _ObjectiveEvaluate(dspy.Evaluate):
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """Keep what DSPy prints, logs and draws to itself."""
     from judgesmith.optimizers.storage import quiet
 
     log, studies = logging.getLogger("dspy"), logging.getLogger("optuna")
@@ -229,8 +228,6 @@ class ObjectiveRows:
 
 @dataclass(kw_only=True, eq=False)
 class ObjectiveMetric:
-    """The metric that DSPy is given: what one answer adds to an objective of the whole list."""
-
     sets: Mapping[str, ObjectiveRows]
     heard: Callable[[str, int, str, Judgement], None]
 
@@ -255,8 +252,6 @@ class SearchEnded(BaseException):
 
 
 class DSPyMonitor(BaseCallback):
-    """Sees every judge that DSPy asks, hears every answer, and records why answers fail."""
-
     def __init__(self, student: Judge, on_progress: Callable[[int], None] | None) -> None:
         self.student = student
         self.on_progress = on_progress
@@ -290,7 +285,6 @@ class DSPyMonitor(BaseCallback):
             self.answers.setdefault(judge, {})[row] = judgement
 
     def judges(self) -> Iterator[Judge]:
-        """Yield the judges that answered about every row that any judge answered about."""
         # Rows that were under way when the search was ended may still be answered meanwhile.
         n_answers = {judge: len(answers) for judge, answers in tuple(self.answers.items())}
         most = max(n_answers.values(), default=0)
@@ -320,7 +314,6 @@ class CandidateComparison:
         heard: Mapping[str, Mapping[int, Judgement]] | None = None,
         ask: bool = True,
     ) -> list[Judgement]:
-        """Compare a judge, asking about the rows that it has not answered yet."""
         own = self.start.protocol
         protocol = judge.protocol.model_copy(update={"temperature": own.temperature})
         if protocol.fingerprint in self.judges:

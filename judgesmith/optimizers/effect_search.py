@@ -185,7 +185,6 @@ class _Run:
         self.expected = 0.0
 
     def _configurations(self, most: int) -> list[dict[str, str]]:
-        """Return what competes: configurations that take as many calls as they may."""
         n_most = str(self.settings.n_demonstrations)
         student, space = self.candidates.student, self.candidates.of_judge
         costs: dict[str, int] = {}
@@ -205,7 +204,6 @@ class _Run:
         return found
 
     def search(self) -> None:
-        """Score blocks of rows until the budget is spent or nothing more is worth it."""
         self.baseline_table = self._table(None, range(len(self.candidates.selection)))
         self.n_calls += sum(self.baseline_table.parts[0].n_calls)
         self._tell(None, self.baseline_table)
@@ -225,7 +223,6 @@ class _Run:
                 return
 
     def _leaders(self, known: GainPosterior) -> list[int]:
-        """Return the configurations that all rows are wanted of: the best that were scored."""
         ranked = sorted(self.scored, key=lambda place: -known.mean[place])
         return ranked[: self.n_views]
 
@@ -412,7 +409,6 @@ class _Run:
             self.settings.on_trial(self._record(place, table))
 
     def _chosen_without(self, block: int, n_views: int) -> list[int | None]:
-        """Return what the other blocks would choose, of what has scored this one."""
         known = self.posterior(without=block)
         there = [place for place in self.scored if block in self.scored[place]]
         if known is None or not there:
@@ -425,7 +421,6 @@ class _Run:
         return [best if self._passes(known.mean[best], known.sd[best]) else None]
 
     def cross_fitted(self, n_views: int = 1) -> CrossFittedGain | None:
-        """Return the gain where every block is scored by what the other blocks would choose."""
         if self.baseline_table is None:
             return None
         pieces, rows = [], []
@@ -446,7 +441,6 @@ class _Run:
 
 
 def _average(tables: Sequence[PredictionTable]) -> PredictionTable:
-    """Return the table of the mean of several judges' standardised scores."""
     total = np.zeros(tables[0].n)
     for table in tables:
         for rows in tables[0].places.values():

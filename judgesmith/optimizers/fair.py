@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 
 class Overheard:
-    """Asks what a judge asks, and keeps the chances of each answer."""
-
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         self.chances: dict[str, list[Mapping[str, float]]] = {}
@@ -109,7 +107,6 @@ MOST_ANSWERS = 10  # of more, such as all of 0 to 100, no even spread is expecte
 
 
 def imbalance(shares: Mapping[str, float]) -> float:
-    """Return how far a distribution is from even: half the sum of the absolute differences."""
     even = 1 / len(shares)
     return math.fsum(abs(share - even) for share in shares.values()) / 2
 
@@ -120,7 +117,6 @@ class Measured:
     share_scored: float
 
     def imbalance(self, questions: Sequence[str]) -> float:
-        """Return the mean imbalance of several questions; nan where none was answered."""
         found = [imbalance(self.shares[one]) for one in questions if one in self.shares]
         return math.fsum(found) / len(found) if found else math.nan
 

@@ -76,7 +76,6 @@ class Feedback:
         return self.rows.said(self.target)
 
     def pairs_json(self) -> str:
-        """Return the pairs that are ordered worst, the most harmful first."""
         rated = np.flatnonzero(~np.isnan(self.said))
         predicted = np.asarray([np.nan if v.score is None else v.score for v in self.verdicts])
         if np.count_nonzero(~np.isnan(predicted[rated])) < 2:
@@ -184,7 +183,6 @@ class TextTrials:
         return [Place(part, row) for row in range(len(self.rows[part]))]
 
     def start(self) -> dict[str, str]:
-        """Return the texts of the student, and count it as the first trial."""
         texts = judge_texts(self.student)
         self._known[_key(texts)] = 0, self.student
         self.records.append(TrialRecord(number=0))
@@ -215,7 +213,6 @@ class TextTrials:
     def judged(
         self, batch: Sequence[Place], texts: Texts
     ) -> tuple[list[Judgement], PredictionTable, Rows]:
-        """Return what a judge says of rows, asking for those that it has not judged yet."""
         key = _key(texts)
         rows = self.rows[batch[0].part].take([place.row for place in batch])
         missing = [place for place in batch if (key, place) not in self._said]

@@ -54,7 +54,6 @@ class ParetoMember:
 
 
 def pareto_members(search: FrontSearch[JudgeOnRows], *, seed: int) -> tuple[ParetoMember, ...]:
-    """Return the front of a search that has ended, in the order in which its members were tried."""
     rows = sorted(search.order.tolist())
     several, knee = search.objectives, search.best
     found = []
@@ -239,13 +238,11 @@ class ProtocolSearch(SpaceSearch[Objective | SeveralObjectives, Judge]):
         return ConfirmedSearch(**shared, elimination=rule, rule=self.confirm)
 
     def _first(self, space: Space) -> list[dict[str, str]]:
-        """Return what is tried first, as far as there is anything to choose about it."""
         known = {one.name: one.ids for one in space.choices}
         kept = ({k: v for k, v in one.items() if v in known.get(k, ())} for one in self.first)
         return [one for one, asked in zip(kept, self.first, strict=True) if one == dict(asked)]
 
     def _name(self, candidates: Candidates) -> str:
-        """Return what tells this search from every other in the same storage."""
         parts = (candidates.pool, candidates.selection)
         rows = [[item.key for item in part.items] for part in parts]
         human = [[part.human.tolist(), part.groups.tolist()] for part in parts]

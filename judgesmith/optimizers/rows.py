@@ -125,7 +125,6 @@ def _vector(values: ArrayLike, n_rows: int) -> FloatArray:
 def _drawn(
     groups: IntArray, levels: FloatArray, n_drawn: int, rng: np.random.Generator
 ) -> IntArray:
-    """Return ``n_drawn`` group names, spread over the order of the groups' mean levels."""
     names, codes = np.unique(groups, return_inverse=True)
     n = len(names)
     rated = np.isfinite(levels)
@@ -216,7 +215,6 @@ class Rows:
         )
 
     def at(self, judgements: Sequence[Judgement], places: Iterable[int]) -> list[Judgement]:
-        """Return, of judgements of ``texts``, those of the texts of the rows at ``places``."""
         chosen = list(places)
         own = [judgements[place] for place in chosen]
         if len(judgements) == len(self):
@@ -230,7 +228,6 @@ class Rows:
         return self.take(kept)
 
     def said(self, target: str) -> FloatArray:
-        """Return what people said of a target: ``score``, or a criterion by its name."""
         if target == SCORE or not self.is_rated:
             return self.human
         if folded(target) not in self.criteria:
@@ -243,7 +240,6 @@ class Rows:
         return np.concatenate([np.flatnonzero(~np.isnan(self.said(one))) for one in targets])
 
     def refuse_constant(self, targets: Sequence[str] = (SCORE,)) -> None:
-        """Refuse rows that are unfit for validation."""
         for target in targets if self.is_rated else ():
             said = self.said(target)
             said = said[~np.isnan(said)]
@@ -264,7 +260,6 @@ class Rows:
         judge_scale: Scale,
         usd: Sequence[float] = (),
     ) -> PredictionTable:
-        """Return the table of these rows under ``judgements``, one part per target."""
         n = len(self)
         if len(judgements) not in (n, len(self.texts)):
             raise InputError(

@@ -72,7 +72,6 @@ class JournalLock:
 
 
 def _whole_lines(descriptor: int) -> int:
-    """Return how many bytes of a file are whole lines."""
     end = os.fstat(descriptor).st_size
     if end == 0 or os.pread(descriptor, 1, end - 1) == b"\n":
         return end
@@ -181,7 +180,6 @@ def _database(url: str) -> optuna.storages.RDBStorage:
 
 
 def importances(study: optuna.Study, objective: int = 0) -> dict[str, float]:
-    """Return how much each choice had to do with being among the best."""
     import optuna
 
     trials = _with_values(study)

@@ -109,8 +109,6 @@ def without_nan(record: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmationResult:
-    """The best candidate beside the start, and how likely chance alone is to make such a one."""
-
     number: int
     chosen: float
     chosen_before: float
@@ -276,7 +274,6 @@ def select_trial(
 
 
 def source_blocks(sources: Any, *, rng: np.random.Generator) -> dict[Any, int]:
-    """Return the block of every source: one each, or several in one where there are many."""
     names = sources.tolist()
     n_sources = len(set(names))
     if n_sources < 2:
@@ -315,7 +312,6 @@ def pseudo_values(whole: float, without: FloatArray) -> FloatArray:
 
 
 def standard_error(shares: FloatArray) -> float:
-    """Return the standard error of a gain, from the shares of those blocks that have rows."""
     given = shares[shares != 0]
     if len(given) < 2:
         return math.nan if len(given) else 0.0

@@ -47,8 +47,6 @@ from judgesmith.signatures.scale import PERCENT, Scale
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Whitening:
-    """Makes rows independent that share a random deviation per source."""
-
     codes: IntArray
     sizes: FloatArray
     parts: FloatArray
@@ -68,7 +66,6 @@ class Whitening:
         )
 
     def centered(self, columns: FloatArray) -> FloatArray:
-        """Return ``columns``, shape (n,) or (n, k), whitened and without the intercept."""
         one = self._white(np.ones((len(self.codes), 1)))
         white = self._white(columns.reshape(len(columns), -1))
         white = white - one @ (one.T @ white) / np.sum(one**2)
@@ -157,7 +154,6 @@ def _priors(kinds: Sequence[str]) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _standardised(terms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return centers, spreads (0 for constant columns) and terms in spreads, within limits."""
     centers = terms.mean(axis=0)
     spreads = terms.std(axis=0)
     spreads = np.where(spreads <= 1e-9 * (1 + np.abs(centers)), 0.0, spreads)
@@ -187,8 +183,6 @@ CombinerName = Literal["own", "overall", "mean", "criteria", "lexical"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Combiner(Way):
-    """One way to aggregate, and the rows it may be fitted on."""
-
     rows: Rows
     own: Aggregation | None = None
 
@@ -239,7 +233,6 @@ class Combiner(Way):
 def combiners_of(
     rows: Rows, judgements: Sequence[Judgement], *, own: Aggregation | None = None
 ) -> list[Combiner]:
-    """Return the combiners that judgements with a raw score allow, simplest first."""
     asked = judgements[0].criteria
     scored = [n for n in asked if all(_has(one, n) for one in judgements[: len(rows)])]
     criteria = [f"criterion:{name}" for name in scored]

@@ -181,7 +181,6 @@ class Calibrator(JudgeOptimizer):
         return plain.model_copy(update=update)
 
     def parts(self, rows: Rows) -> tuple[Rows, Rows]:
-        """Return the rows to learn the way on, and those of other sources for the promises."""
         parts = split_by_source(
             rows.groups,
             rows.human,
@@ -193,7 +192,6 @@ class Calibrator(JudgeOptimizer):
     def _way(
         self, rows: Rows, said: Sequence[Judgement]
     ) -> tuple[FloatArray, tuple[tuple[float, ...], tuple[float, ...]]]:
-        """Return the judge's scores and the corners of the way from them to people's scale."""
         x = _floats(one.score for one in said)
         scored = np.isfinite(x)
         n = int(scored.sum())

@@ -33,8 +33,6 @@ Fitted = Callable[[IntArray, IntArray], FloatArray]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CrossValidatedAgreement:
-    """Cross-validated agreement of one way, and without each block of sources."""
-
     value: float
     without: FloatArray
 
@@ -72,7 +70,6 @@ class SourceFolds:
         judge_scale: Scale | None = None,
         of_versions: Fitted | None = None,
     ) -> CrossValidatedAgreement:
-        """Return the cross-validated agreement of ``fitted``, in points of ``judge_scale``."""
         table = self.table
         said = [self._left_out(fitted, parts, table.predicted.shape) for parts in self.parts]
         damaged: Sequence[FloatArray | None] = [None] * len(said)
@@ -127,7 +124,6 @@ class Way(ABC):
         """Return the function from columns to scores that rows ``inside`` support."""
 
     def predictions(self, inside: IntArray, outside: IntArray) -> FloatArray:
-        """Return the scores of rows ``outside`` by a fit on rows ``inside``, nan if undefined."""
         return self.fitted(inside)(self.columns[outside])
 
     def predictions_of_versions(self, inside: IntArray, outside: IntArray) -> FloatArray:

@@ -48,7 +48,6 @@ class Members:
 
     @classmethod
     def as_shares(cls, scores: FloatArray, scales: Sequence[Scale], scale: Scale) -> Members:
-        """Return members that count as shares of their own scales, for unrated rows."""
         return cls(
             centers=np.asarray([one.low for one in scales], float),
             spreads=np.asarray([one.high - one.low for one in scales], float),
@@ -59,7 +58,6 @@ class Members:
 
     @classmethod
     def learned(cls, scores: FloatArray, human: FloatArray, scale: Scale) -> Members:
-        """Return members standardised by their scores, shape (n, n_members), nan if unscored."""
         scored = np.isfinite(scores)
         n = np.maximum(scored.sum(axis=0), 1)
         centers = np.where(scored, scores, 0.0).sum(axis=0) / n
@@ -93,8 +91,6 @@ class Members:
 
 @dataclass(frozen=True, eq=False)
 class PanelFit:
-    """Learned numbers of a panel; see ``PanelWeights`` for what they mean."""
-
     members: Members
     weights: FloatArray
     slope: float
@@ -119,7 +115,6 @@ class PanelFit:
 
 
 def weighted_mean(steps: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the weighted mean of each row over the members that have a score, else nan."""
     counted = np.isfinite(steps) * weights
     total = counted.sum(axis=1)
     sums = (np.where(np.isfinite(steps), steps, 0.0) * weights).sum(axis=1)
@@ -199,7 +194,6 @@ class PanelCombiner(Way):
 
     @property
     def optimism(self) -> float:
-        """How much larger the objective was on rows fitted on than on others, on average."""
         gaps = [inside - outside for inside, outside in self.seen]
         defined = [gap for gap in gaps if not math.isnan(gap)]
         return float(np.mean(defined)) if defined else 0.0
@@ -241,7 +235,6 @@ class PanelCombiner(Way):
 
 
 def _are_alike(human: FloatArray) -> bool:
-    """Return whether people gave one score to all rows; False without ratings."""
     return bool(np.ptp(human) == 0)
 
 

@@ -203,7 +203,6 @@ def levels_of(table: PredictionTable) -> FloatArray:
 
 
 def in_people_points(table: PredictionTable) -> FloatArray:
-    """Return the judge's scores in points of people's scale, nan if missing."""
     scale = _known(table.scale, "human", "scale")
     judge = _known(table.judge_scale, "the judge's", "judge_scale")
     scored = table.predicted[~np.isnan(table.predicted)]
@@ -228,7 +227,6 @@ def _known(given: Scales, whose: str, name: str) -> Scale:
 
 
 def on_levels(table: PredictionTable) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return judge's and people's scores brought to the nearest level, and the levels."""
     levels = levels_of(table)
     if len(levels) < 2:
         return np.empty(0), np.empty(0), levels

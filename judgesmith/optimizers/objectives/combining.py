@@ -135,7 +135,6 @@ def needs_of(atoms: Iterable[Objective]) -> frozenset[Need]:
 
 
 def has_wrong_sign(weight: float, atom: Objective) -> bool:
-    """Return whether a weight rewards what is better when lower, or punishes the opposite."""
     return (weight > 0) == atom.lower_is_better
 
 
@@ -397,7 +396,6 @@ class ParetoFront:
 
 
 def _unbeaten(values: FloatArray) -> NDArray[np.bool_]:
-    """Return for each row whether no other is as large everywhere and larger somewhere."""
     kept = np.ones(len(values), dtype=bool)
     for row, own in enumerate(values):
         as_good = (values >= own).all(axis=1)

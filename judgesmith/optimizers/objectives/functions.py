@@ -257,7 +257,6 @@ _ARGUMENTS: Sequence[int] = (1, 2, 3, 5)
 
 
 def _n_arguments(function: Callable[..., Any]) -> int:
-    """Return with how many arguments a function can be called, the fewest that make sense."""
     called = function.forward if isinstance(function, dspy.Module) else function
     try:
         signature = inspect.signature(called)
@@ -279,7 +278,6 @@ def _unlike(function: object) -> InputError:
 def _number(
     named: Callable[..., Any], call: Callable[..., Any], *arguments: Any, where: str
 ) -> float:
-    """Return the number that a user's function returns; nan is undefined."""
     try:
         found = call(*arguments)
     except JudgesmithError:

@@ -159,8 +159,6 @@ class _Token(NamedTuple):
 
 
 class _Reader:
-    """Reads from left to right, one token ahead."""
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.place = 0
@@ -305,7 +303,6 @@ class _Reader:
 
 
 def _alone(aim: WeightedSum) -> Objective:
-    """Return a sum of one unweighted term as that term."""
     weight, atom = aim.terms[0]
     return atom if len(aim.terms) == 1 and weight == 1 else aim
 

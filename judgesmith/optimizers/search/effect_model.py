@@ -31,7 +31,6 @@ ROWS_PER_BLOCK, MOST_BLOCKS = 24, 4
 
 
 def option_columns(configurations: Sequence[Picked], baseline: Picked) -> FloatArray:
-    """Return a column per option, less the baseline's, and last the baseline's own effect."""
     options = sorted({one for picked in configurations for one in picked.items()})
     found = np.zeros((len(configurations), len(options) + 1))
     for row, picked in enumerate(configurations):
@@ -56,7 +55,6 @@ class ObservedGains:
 
     @property
     def unit(self) -> float:
-        """The typical noise of one row, in which prior effects are measured."""
         return float(np.sqrt(np.mean(self.noise**2)))
 
     @property
@@ -168,7 +166,6 @@ class CrossFittedGain:
 
 
 def expected_average(gain: float, error: float) -> tuple[float, float]:
-    """Return the expected gain of an average and its standard deviation, from a measured one."""
     if math.isnan(gain) or math.isnan(error):
         return -math.inf, math.inf
     weights = 1 / max(error, 1e-6) ** 2, 1 / AVERAGING_SD**2
@@ -176,7 +173,6 @@ def expected_average(gain: float, error: float) -> tuple[float, float]:
 
 
 def row_blocks(order: IntArray, groups: Any) -> list[list[int]]:
-    """Return blocks of rows, whole sources each, that span the range of human scores."""
     names = list(dict.fromkeys(np.asarray(groups)[order].tolist()))
     n = min(MOST_BLOCKS, max(len(order) // ROWS_PER_BLOCK, 2), len(names))
     block_of = {name: place % n for place, name in enumerate(names)}

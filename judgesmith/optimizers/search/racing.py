@@ -144,8 +144,6 @@ OneCandidate = TypeVar("OneCandidate", bound=Candidate)
 
 @dataclass(kw_only=True, eq=False)
 class Contender(Generic[OneCandidate]):
-    """A candidate in a search: its trial here and in the study, its rival, rows judged so far."""
-
     number: int
     picked: Mapping[str, str]
     candidate: OneCandidate
@@ -189,7 +187,6 @@ class RacingSearch(Generic[OneCandidate]):
 
     @property
     def best(self) -> Contender[OneCandidate] | None:
-        """The best of those that were judged on all rows, the first of equals."""
         return max(self.whole, key=lambda one: self.trials[one.number].rank, default=None)
 
     @property
@@ -199,12 +196,10 @@ class RacingSearch(Generic[OneCandidate]):
 
     @property
     def n_judged(self) -> int:
-        """Rows that those who were tried were judged on, of all together."""
         return sum(one.n_rows for one in self.trials.values())
 
     @property
     def stops(self) -> list[int]:
-        """After how many rows contenders are compared, rising to all of them."""
         n = len(self.order)
         parts = {math.ceil(share * n) for share in self.looks}
         return [*sorted(rows for rows in parts if FEWEST_ROWS <= rows < n), n]
@@ -358,7 +353,6 @@ def stratified_order(human: FloatArray, groups: Labels, rng: np.random.Generator
 
 
 def _mirrored(number: int) -> float:
-    """Return the binary digits of a number mirrored at the point, from 0 to below 1."""
     value, share = 0.0, 0.5
     while number:
         value += share * (number & 1)
@@ -384,8 +378,6 @@ class FrontElimination(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DominanceRule:
-    """Those go whom a member of the front beats by more than chance explains."""
-
     risk: float = 0.2
 
     def __call__(self, look: FrontStage) -> Sequence[int]:
@@ -465,7 +457,6 @@ class FrontSearch(RacingSearch[OneCandidate]):
 
     @property
     def members(self) -> list[Contender[OneCandidate]]:
-        """Who is on the front of all that were judged on all rows; of equals the first."""
         trials = [self.trials[one.number] for one in self.whole]
         places = self._front_of(trials).places if trials else ()
         kept = {tuple(trials[place].values.values()): place for place in reversed(places)}

@@ -38,7 +38,6 @@ OWN = 0.1  # and the share that is due to neither: what no other configuration t
 
 
 def coded(configurations: Sequence[Picked], options: Mapping[str, Sequence[str]]) -> IntArray:
-    """Return configurations as numbers of options, from 1; 0 where a choice does not arise."""
     places = {name: {one: k for k, one in enumerate(ids, 1)} for name, ids in options.items()}
     rows = [
         [of[one[name]] if name in one else 0 for name, of in places.items()]
@@ -118,7 +117,6 @@ class _Fit:
 
 
 def likeness(first: IntArray, second: IntArray, pairs: float) -> FloatArray:
-    """Return how much configurations have in common, from 0, nothing, to 1, everything."""
     n_choices = first.shape[1]
     same = (first[:, None, :] == second[None, :, :]).sum(axis=2)
     of_pairs = same * (same - 1) / max(n_choices * (n_choices - 1), 1)
@@ -261,7 +259,6 @@ class ConfirmedSearch(RacingSearch[OneCandidate]):
         return self.candidates.get(self.taken, start)
 
     def decide(self, start: OneCandidate) -> None:
-        """Hold all that were raced against the start, by the rule."""
         before: dict[int, PredictionTable] = {}  # what the start says of the first so many rows
         for n_rows in {one.n_rows for one in self.trials.values()}:
             rows = np.sort(self.order[:n_rows]).tolist()

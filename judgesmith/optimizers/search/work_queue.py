@@ -35,8 +35,6 @@ Work = Callable[[Sequence[str]], dict[str, Any]]  # from items to what came of e
 
 
 class WorkQueue:
-    """Items that are each done by one worker, and whose results are read by all."""
-
     @file_faults()
     def __init__(
         self,
@@ -66,7 +64,6 @@ class WorkQueue:
     def results(
         self, groups: Sequence[Sequence[str]], work: Work, *, most: int = 1
     ) -> dict[str, Any]:
-        """Return what came of every item, done here or by others."""
         for claims in self._turns(groups, most):
             with self._holding(claims):
                 found = work(list(claims))
@@ -88,7 +85,6 @@ class WorkQueue:
         self._fail(claims[item], **{_FOUND: None})
 
     def _turns(self, groups: Sequence[Sequence[str]], most: int) -> Iterator[Claims]:
-        """Yield claims of this worker until all items are done by somebody."""
         pause = self.poll
         with STOPPING.attended():
             while True:

@@ -44,7 +44,6 @@ MODEL = "model"  # the name of the choice; its options' ids are names of models
 
 
 def with_models(space: Space, own: str, others: Iterable[str]) -> Space:
-    """Return a space in which the model is chosen, first of all, if there are others."""
     ids = (own, *others)
     if len(ids) == 1:
         return space
@@ -140,7 +139,6 @@ class Candidates:
 
     @property
     def of_judge(self) -> Space:
-        """The choices that the judge's own protocol decides."""
         others = {*NAMES, *([MODEL] if self.models else [])}
         return Space(choices=tuple(one for one in self.space.choices if one.name not in others))
 
@@ -157,7 +155,6 @@ class Candidates:
         return [configuration_id(picked)] if is_it else []
 
     def make(self, picked: Mapping[str, str]) -> JudgeOnRows:
-        """Return the judge of a configuration, with its demonstrations."""
         bare = self._bare(picked)
         model = picked.get(MODEL, "")
         if picked.get(N, "0") == "0":
@@ -228,7 +225,6 @@ class JudgeOnRows:
         self.usd: dict[int, float] = {}
 
     def table(self, rows: Sequence[int]) -> PredictionTable:
-        """Return what the judge says of these rows, asking about those that are new."""
         said = self.judged(rows)
         usd = [self.usd[row] for row in rows] if self.among.costs else ()
         said += [one for row in rows for one in self.of_versions[row]]
@@ -246,7 +242,6 @@ class JudgeOnRows:
         return [row for row in rows if row not in self.judgements]
 
     def ask(self, rows: Sequence[int]) -> tuple[list[Said], Sequence[float]]:
-        """Return what is said of each of these rows, and what it costs where that counts."""
         asked = self.rows.take(rows)
         found = self.asking.judged(self.judge, asked)
         own = found[: len(asked)]
@@ -323,7 +318,6 @@ class SpaceSearch(JudgeSearch[Aim, Found]):
 def judge_space(
     student: Judge, rubrics: Mapping[str, Rubric] | None, targets: Sequence[str]
 ) -> Space:
-    """Return the student's space, without what scores no target."""
     wanted = {folded(one) for one in targets if one != SCORE}
     if not wanted:
         return student.space(rubrics)

@@ -45,7 +45,6 @@ class Pool:
     def draw(
         self, protocol: ActiveCriticConfig, n: int, n_bootstrapped: int, rng: np.random.Generator
     ) -> Shown:
-        """Return ``n`` demonstrations by question, ``n_bootstrapped`` of them with runs."""
         runs = () if protocol.variant == "vanilla" else sorted(self.runs)
         kept = np.asarray(runs, dtype=int)
         with_runs = rng.permutation(kept)[:n_bootstrapped]
@@ -134,7 +133,6 @@ def _as_asked(percent: float, protocol: ActiveCriticConfig) -> float:
 def kept_runs(
     rows: Rows, judgements: Sequence[Judgement], *, criteria: Sequence[str] = ()
 ) -> dict[int, Judgement]:
-    """Return the teacher's runs that may be shown: those near to what people said."""
     judgements = [as_stated(one) for one in judgements]  # what an answer that is shown says
     distance = {
         row: abs(one.raw - percent)
@@ -255,8 +253,6 @@ def _choice(
 
 @dataclass(frozen=True, slots=True)
 class Drawer:
-    """Draws the demonstrations that a configuration names; the same ones every time."""
-
     pool: Pool
     seed: int
     n_pool: int = POOL

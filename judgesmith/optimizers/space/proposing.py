@@ -32,7 +32,6 @@ _ATTEMPTS = 20  # of a sampler that repeats itself, before chance decides
 
 
 def tpe(seed: int) -> optuna.samplers.BaseSampler:
-    """Return a tree-structured Parzen estimator, quick to leave chance behind."""
     import optuna
 
     return optuna.samplers.TPESampler(seed=seed, n_startup_trials=8)
@@ -44,8 +43,6 @@ def configuration_id(picked: Picked) -> str:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Proposer:
-    """Asks a study for configurations that were not tried yet."""
-
     study: optuna.Study
     space: Space
     sampler: MakeSampler
@@ -87,7 +84,6 @@ class Proposer:
         trial.set_user_attr("k", k)  # last: a proposal without it never was one
 
     def _kept(self, k: int) -> tuple[int, dict[str, str]] | None:
-        """Return the first that was recorded as proposal ``k``, if there is one."""
         from optuna.trial import TrialState
 
         trials = self.study.get_trials(deepcopy=False)
