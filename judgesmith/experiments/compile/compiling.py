@@ -33,6 +33,7 @@ from judgesmith.experiments.compile.settings import (
     CompileSettings,
     check_role_models,
     settings_without_labels,
+    without_equal_ratings,
 )
 from judgesmith.experiments.compile.split import Parts, parts_of
 from judgesmith.experiments.compile.starting import (
@@ -242,6 +243,7 @@ def compile_judge(
     from judgesmith.programs.judging.executors import current_lm
 
     models, roles = models or {}, roles or {}
+    dataset = without_equal_ratings(dataset, settings or CompileSettings())
     settings = _checked(dataset, settings or CompileSettings(), earlier, models, roles)
     targets = chosen_targets(dataset, settings)
     known = frozenset() if earlier is None else earlier.seen_keys

@@ -28,7 +28,7 @@ class RunModels:
         Where answers and the budget are kept; None keeps neither.
     replay : bool
         Whether no model is asked: a request that is not recorded is an error that names it.
-    tape : Tape or None
+    recording : Recording or None
         Notes what became of every request, and plays those that failed when it was recorded.
     allow_models : collection of str
         Models of saved judges that may be asked beside those that the specification names.

@@ -52,7 +52,7 @@ def judge_family(
 
     Returns
     -------
-    Family
+    JudgeFamily
         What an entry point in the group ``judgesmith.judges`` names; ``start()`` creates a judge.
 
     Raises

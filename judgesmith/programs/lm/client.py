@@ -1,4 +1,4 @@
-"""The one way to a model: budget, then cache, then limits and retries, then the engine."""
+"""The one way to a model: cache, then limits and retries, budget, and the engine."""
 
 import random
 import time
