@@ -43,7 +43,7 @@ from judgesmith.experiments.evaluate.perspectives.perspectives import (
     recorded_by_criterion,
     scores_of_judge,
 )
-from judgesmith.experiments.evaluate.perspectives.ratings import error_counts, right_levels
+from judgesmith.experiments.evaluate.perspectives.ratings import errors_made, right_levels
 from judgesmith.experiments.evaluate.perspectives.report import Perspective, local_report
 from judgesmith.metrics import Estimate
 from judgesmith.metrics.pairs import majority_preference
@@ -197,7 +197,7 @@ def built(n_sources: int, where: Path) -> DataSet:
 
 def errors(data: DataSet, n_samples: int) -> Iterator[Row]:
     """Yield I(k) of scoring and of direct comparison, by criterion."""
-    n_errors = error_counts(data)
+    n_errors = errors_made(data)
     for criterion in data.criteria:
         rubric = human_rubric(data, names=[criterion], rubric=TASK).rubric
         scored = by_scores(data, criterion, rubric, n_samples, n_errors)

@@ -50,7 +50,7 @@ from judgesmith.optimizers import (
 )
 from judgesmith.optimizers.objectives.base import numbered_sources
 from judgesmith.optimizers.objectives.combining import WeightedSum
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rows import rows_from
 from judgesmith.optimizers.space.demonstrations import CHOSEN, DRAW, ORDER, N
 from judgesmith.programs import ActiveCritic, Judge, score_batch
 from judgesmith.programs.lm import LMClient, ModelAnswer, lm_client_of, model
@@ -273,7 +273,7 @@ def result(name: str, seed: int, way: str) -> dict[str, Any]:
     started = time.perf_counter()
     judge, calls = WAYS[way](task, seed)
     seconds = round(time.perf_counter() - started, 1)
-    held = rows_of(task.held)
+    held = rows_from(task.held)
     judgements = score_batch(judge, held.items, lm=model(ledger=None))
     table = held.judged(judgements, judge_scale=judge.scale)
     shown = max((len(several) for several in judge.protocol.demonstrations.values()), default=0)
@@ -294,7 +294,7 @@ def drawn_anew(run: dict[str, Any]) -> np.ndarray:
 
     Equal sets and seeds draw equal sources, so that two judges can be compared draw by draw.
     """
-    rows = rows_of(drawn(run["set"], run["seed"]).held)
+    rows = rows_from(drawn(run["set"], run["seed"]).held)
     table = PredictionTable(
         predicted=np.asarray(run["scores"], float),
         human=rows.human,

@@ -87,7 +87,7 @@ class _Plain(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
-def estimate_cell(estimate: _Plain, *, signed: bool = False) -> str:
+def interval_cell(estimate: _Plain, *, signed: bool = False) -> str:
     """Return a value with its interval, as judge cards have it."""
     plain = estimate.to_dict()
     text = agreement_text(plain)

@@ -165,7 +165,7 @@ def number_array(numbers: ArrayLike, *, name: str, kind: str = "an array") -> Fl
         raise ValueError(f"{name} must be {kind} of numbers; {error}.") from error
 
 
-def one_of(value: object, choices: object, *, name: str) -> None:
+def check_choice(value: object, choices: object, *, name: str) -> None:
     """Raise a ``ValueError`` for what a ``Literal`` does not list."""
     if value not in get_args(choices):
         raise ValueError(f"{name} must be one of {get_args(choices)}; got {value!r}.")

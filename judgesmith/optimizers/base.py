@@ -17,7 +17,7 @@ from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
 from judgesmith.optimizers.predictions import SCORE, PredictionTable
-from judgesmith.optimizers.rows import Rows, pool_and_selection, rows_of
+from judgesmith.optimizers.rows import Rows, pool_and_selection, rows_from
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.trials import (
     ConfirmationResult,
@@ -297,7 +297,7 @@ def pool_and_selection_rows(
     shown: Iterable[str] = (),
 ) -> tuple[Rows, Rows]:
     """Return training and validation rows, which share no source and no text."""
-    rows = rows_of(trainset, scale, percent_of_max=percent_of_max)
+    rows = rows_from(trainset, scale, percent_of_max=percent_of_max)
     if n_demonstrations and not rows.is_rated:
         raise InputError(
             "these rows have no ratings, so none can be a demonstration.",
@@ -312,7 +312,7 @@ def pool_and_selection_rows(
         )
         pool, selection = map(rows.take, places)
     else:
-        pool, selection = rows, rows_of(valset, scale)
+        pool, selection = rows, rows_from(valset, scale)
         shared = set(rows.groups.tolist()) & set(selection.groups.tolist())
         if shared:
             raise InputError(

@@ -24,7 +24,7 @@ from judgesmith.optimizers.objectives.grammar import AnyObjective
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.search.racing import OutOfBudget
-from judgesmith.optimizers.space.candidates import Asking
+from judgesmith.optimizers.space.candidates import AskedHow
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord
 from judgesmith.programs.families.ensemble.judges import judgement_of
@@ -299,7 +299,7 @@ class CandidateComparison:
 
     start: Judge
     selection: Rows
-    asking: Asking
+    asking: AskedHow
     objective: Objective
     targets: tuple[str, ...]
     on_trial: Callable[[TrialRecord], None] | None
@@ -440,7 +440,7 @@ class DSPyOptimizer(TextSearch):
 
     def _found(self, student: Judge, pool: Rows, selection: Rows, teacher: Judge | None) -> Judge:
         lm = with_own_models(student, self.lm)[1]
-        asking = Asking(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress)
+        asking = AskedHow(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress)
         compared = CandidateComparison(
             start=student,
             selection=selection,

@@ -32,7 +32,7 @@ from judgesmith.optimizers.objectives.grammar import AnyObjective
 from judgesmith.optimizers.predictions import SCORE, FloatArray, PredictionTable, on_criterion
 from judgesmith.optimizers.rows import ROWS_PER_DEMONSTRATION, Rows
 from judgesmith.optimizers.search.racing import OutOfBudget
-from judgesmith.optimizers.space.candidates import Asking
+from judgesmith.optimizers.space.candidates import AskedHow
 from judgesmith.optimizers.trials import TrialRecord, rank_of
 from judgesmith.programs.judging.ask_once import Rewriter
 from judgesmith.programs.judging.executors import with_own_models
@@ -172,7 +172,7 @@ class TextTrials:
     rows: Mapping[str, Rows]
     objective: Objective
     targets: tuple[str, ...]
-    asking: Asking
+    asking: AskedHow
     on_trial: Callable[[TrialRecord], None] | None = None
     records: list[TrialRecord] = field(default_factory=list)
     tables: dict[int, PredictionTable] = field(default_factory=dict)
@@ -449,7 +449,7 @@ class ReflectiveSearch(TextSearch):
             rows={TO_READ: pool, TO_CHOOSE: selection},
             objective=self.objective,
             targets=self.targets,
-            asking=Asking(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress),
+            asking=AskedHow(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress),
             on_trial=self.on_trial,
         )
         adapter = TextAdapter(trials=trials, rewriter=Rewriter(writer))

@@ -357,7 +357,7 @@ def rated_example(
     return example.with_inputs("source", "context", "response")
 
 
-def rows_of(
+def rows_from(
     examples: Sequence[dspy.Example], scale: Scale | None = None, *, percent_of_max: bool = False
 ) -> Rows:
     if not examples:

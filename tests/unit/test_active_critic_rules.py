@@ -10,7 +10,7 @@ from scripted_steps import scripted
 
 from judgesmith.experiments.ablate.rows import without
 from judgesmith.experiments.compile.settings import CompileSettings
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rows import rows_from
 from judgesmith.optimizers.space.demonstrations import Pool
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families import modules
@@ -405,7 +405,7 @@ def prompt(chosen, question, **more):
 
 def rows(*points, **choices):
     rated = [dspy.Example(source=f"s{i}", response=f"r{i}", score=p) for i, p in enumerate(points)]
-    return rows_of(rated, LIKERT, **choices)
+    return rows_from(rated, LIKERT, **choices)
 
 
 def test_ours_scores_are_shown_from_0_to_100_by_the_ends_of_the_declared_scale():

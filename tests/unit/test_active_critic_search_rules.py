@@ -16,7 +16,7 @@ from judgesmith.experiments.compile.split import parts_of
 from judgesmith.optimizers import RandomDemonstrationSearch
 from judgesmith.optimizers.objectives.agreement import Agreement
 from judgesmith.optimizers.predictions import PredictionTable
-from judgesmith.optimizers.rows import pool_and_selection, rows_of, split_by_source
+from judgesmith.optimizers.rows import pool_and_selection, rows_from, split_by_source
 from judgesmith.optimizers.space.demonstrations import Pool, demonstration_plan, kept_runs
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs import ActiveCritic
@@ -244,7 +244,7 @@ def run(raw, **criteria):
 
 
 def pool(n=30, runs=range(10), *, partial_demos=False, **criteria):
-    rated = rows_of(examples(n, **criteria))
+    rated = rows_from(examples(n, **criteria))
     return Pool(rows=rated, runs={i: run(40.0) for i in runs}, partial_demos=partial_demos)
 
 
@@ -293,7 +293,7 @@ def test_a_bootstrapped_one_also_shows_criteria_scores_and_ours_keeps_the_runs_o
 
 
 def kept(distances):
-    rated = rows_of([one.copy(score=50.0) for one in examples(len(distances))])
+    rated = rows_from([one.copy(score=50.0) for one in examples(len(distances))])
     return set(kept_runs(rated, [run(50.0 + gap) for gap in distances]))
 
 

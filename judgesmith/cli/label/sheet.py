@@ -9,10 +9,10 @@ import click
 from judgesmith.cli.label.errors_sheet import read_errors_command, write_errors
 from judgesmith.cli.label.sheet_reading import (
     cut_notes,
-    number_text,
     print_agreement_of_raters,
     reading_options,
     tell_sheets,
+    three_digits,
     writing_options,
 )
 from judgesmith.cli.shared.agreement import estimate_text
@@ -155,13 +155,13 @@ def _print(found: ExplanationRatings) -> None:
     parts = list(dict.fromkeys(part for q in of_parts.values() for part in q.parts))
     print_table(
         "By part: share of yes",
-        [[part, *(number_text(q.parts[part].value) for q in of_parts.values())] for part in parts],
+        [[part, *(three_digits(q.parts[part].value) for q in of_parts.values())] for part in parts],
         header=["part", *of_parts],
     )
     print_table(
         "By rater",
         [
-            [name, *(number_text(q.raters[rater].value) for rater in raters)]
+            [name, *(three_digits(q.raters[rater].value) for rater in raters)]
             for name, q in asked.items()
         ],
         header=["question", *raters],

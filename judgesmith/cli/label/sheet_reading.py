@@ -90,13 +90,13 @@ def print_agreement_of_raters(found: SheetRatings[Any]) -> None:
     print_table(
         "Agreement of raters: Krippendorff's alpha, and the share of equal pairs of answers",
         [
-            [name, estimate_text(one.alpha), number_text(one.agreement)]
+            [name, estimate_text(one.alpha), three_digits(one.agreement)]
             for name, one in found.questions.items()
         ],
         header=["question", "alpha", "equal"],
     )
 
 
-def number_text(value: float) -> str:
+def three_digits(value: float) -> str:
     """Return a number of three digits, ``undefined`` for nan."""
     return "undefined" if value != value else f"{value:.3f}"

@@ -209,7 +209,7 @@ def _judge(asked: PerspectiveChoice, given: Named, dataset: DataSet) -> tuple[An
     """Return the judge, and whether it compares texts instead of scoring them."""
     import numpy as np
 
-    from judgesmith.experiments.evaluate.perspectives.ratings import error_counts
+    from judgesmith.experiments.evaluate.perspectives.ratings import errors_made
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.judging.runner import judges_sources
@@ -217,7 +217,7 @@ def _judge(asked: PerspectiveChoice, given: Named, dataset: DataSet) -> tuple[An
     saved = load_saved(given.text)
     ranks = judges_sources(saved)
     # Texts of which nobody says how many errors they have are ranked, in the judge's own way.
-    compares = ranks and asked.perspective == "local" and bool(np.any(error_counts(dataset) > 0))
+    compares = ranks and asked.perspective == "local" and bool(np.any(errors_made(dataset) > 0))
     if asked.samples is not None and not isinstance(saved, SavedJudge):
         raise OptionError(
             "samples are taken of a judge that judges texts itself, and this one holds others.",

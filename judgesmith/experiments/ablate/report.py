@@ -10,7 +10,7 @@ import numpy as np
 
 from judgesmith.experiments.ablate.folder import FinishedRow, RowCalls
 from judgesmith.experiments.ablate.rows import BLOCKS, FULL, PEOPLES, Block, PlannedRow
-from judgesmith.experiments.tables import Table, estimate_cell, markdown_cell
+from judgesmith.experiments.tables import Table, interval_cell, markdown_cell
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.metrics.correlation import Statistic, agreement_difference
 from judgesmith.optimizers import PredictionTable
@@ -352,8 +352,8 @@ def table_rows(table: AblationTable, block: Block) -> list[list[str]]:
         [
             row.name,
             *(value_text(row.agreement[name]) for name in ("pearson", "spearman", "kendall")),
-            estimate_cell(row.agreement["q"]),
-            "" if row.difference is None else estimate_cell(row.difference, signed=True),
+            interval_cell(row.agreement["q"]),
+            "" if row.difference is None else interval_cell(row.difference, signed=True),
         ]
         for row in table.rows
         if row.block == block
@@ -381,7 +381,7 @@ def effect_rows(table: AblationTable) -> list[list[str]]:
     return [
         [
             f"{one.variant}, {TITLES[one.block].lower()}",
-            *(estimate_cell(gain, signed=True) for gain in one.gains.values()),
+            *(interval_cell(gain, signed=True) for gain in one.gains.values()),
         ]
         for one in table.effects
     ]

@@ -30,7 +30,7 @@ from judgesmith.optimizers import (
     ReflectiveSearch,
 )
 from judgesmith.optimizers.dspy_optimizers import DEMONSTRATIONS
-from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.rows import Rows, rows_from
 from judgesmith.optimizers.search.screening import ScreeningStage
 from judgesmith.optimizers.space.candidates import MODEL
 from judgesmith.optimizers.space.demonstrations import N, shown_keys
@@ -110,11 +110,11 @@ def tested_text(found: ConfirmationResult) -> str:
         return f"{number_text(found.gain, '+.3f')}, untested among {found.n_compared} compared"
     return (
         f"{number_text(found.gain, '+.3f')}, standard error {number_text(found.standard_error)}, "
-        f"p {p_value_text(found.p_value)} over {found.n_compared} compared"
+        f"p {p_words(found.p_value)} over {found.n_compared} compared"
     )
 
 
-def p_value_text(value: float) -> str:
+def p_words(value: float) -> str:
     """Return a p-value, or ``undefined``."""
     return "below 0.001" if value < 0.001 else number_text(value)
 
@@ -590,7 +590,7 @@ def fitted_winner(
     """Return the scores of a winner and of the baseline, each with its own learned weights."""
     shown = {key for judge in (winner, start) for key in shown_keys(judge.protocol.demonstrations)}
     rated = [example for rows in tuning for example in examples_of(rows.without(shown))]
-    rows = rows_of(rated, fit_winner.scale)
+    rows = rows_from(rated, fit_winner.scale)
     values = []
     for fit, judge in ((fit_winner, winner), (fit_start, start)):
         raw = judge.with_protocol(judge.protocol.model_copy(update={"aggregation": Aggregation()}))

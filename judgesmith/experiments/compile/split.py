@@ -31,7 +31,7 @@ from judgesmith.optimizers.rows import (
     Split,
     Versions,
     pool_and_selection,
-    rows_of,
+    rows_from,
     split_by_source,
 )
 from judgesmith.programs.judging.registry import family_of
@@ -132,7 +132,7 @@ def parts_of(
             )
             for i, own in zip(chosen.tolist(), versions, strict=True)
         ]
-        found = rows_of(examples, percent_of_max=settings.percent_of_max)
+        found = rows_from(examples, percent_of_max=settings.percent_of_max)
         return found if kinds is None else kinds.enough(found)
 
     split = first_split(groups, values, holdout=settings.holdout, seed=settings.seed, rows=by_rows)
@@ -245,7 +245,7 @@ def rows_to_fit(
 
     ``versions`` are their changed versions, one entry per row, or none.
     """
-    return rows_of(
+    return rows_from(
         [
             rated_example(
                 dataset[i],

@@ -18,7 +18,7 @@ from judgesmith.experiments.runs.folder import BOARD_FILES, RunFolder
 from judgesmith.experiments.runs.heldout import table_of_rows
 from judgesmith.experiments.runs.running import progressed
 from judgesmith.experiments.specs import Cell, Spec, cells_of
-from judgesmith.experiments.tables import Table, estimate_cell, latex_cell, markdown_cell
+from judgesmith.experiments.tables import Table, interval_cell, latex_cell, markdown_cell
 from judgesmith.metrics import PairedEstimate, holm
 from judgesmith.metrics.correlation import Level, agreement_difference
 from judgesmith.metrics.records import plain
@@ -472,14 +472,14 @@ def _cells(line: BoardLine) -> list[str]:
         line.judge,
         line.optimizer or "-",
         line.model or "-",
-        estimate_cell(line.q),
+        interval_cell(line.q),
         str(line.q.n),
         str(line.q.n_groups),
         str(line.n_systems),
         f"{line.unscored:.1%}",
         "-" if line.calls_per_item is None else f"{line.calls_per_item:.1f}",
         "-" if line.usd_per_item is None else f"{1000 * line.usd_per_item:.2f}",
-        "" if line.difference is None else estimate_cell(line.difference, signed=True),
+        "" if line.difference is None else interval_cell(line.difference, signed=True),
         "" if line.difference is None else str(line.difference.n),
         "" if line.p_holm is None else f"{line.p_holm:.3f}",
     ]

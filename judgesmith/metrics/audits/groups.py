@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from judgesmith.metrics.arrays import (
     FloatArray,
     Rng,
+    check_choice,
     group_codes,
     label_list,
-    one_of,
     paired_scores,
     ratio,
     source_codes,
@@ -22,7 +22,7 @@ from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record, squarable
 from judgesmith.metrics.resampling.draws import (
-    check_settings,
+    checked_generator,
     defined_resamples,
     draws_of_sources,
     two_sided_p,
@@ -138,8 +138,8 @@ def group_gaps(
     >>> round(found.largest.value, 2), round(found.slope, 2)
     (1.0, 0.8)
     """
-    rng = check_settings(rng, n_resamples, confidence)
-    one_of(statistic, Statistic, name="statistic")
+    rng = checked_generator(rng, n_resamples, confidence)
+    check_choice(statistic, Statistic, name="statistic")
     h, p = paired_scores(human, judge, allow_unscored=True)
     p, h = squarable(p, name="judge"), squarable(h, name="human")
     labels = label_list(groups, name="groups")

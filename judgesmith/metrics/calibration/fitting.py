@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from judgesmith.metrics.arrays import (
     FloatArray,
     Rng,
+    check_choice,
     fraction,
     generator,
     group_codes,
-    one_of,
     paired_scores,
     score_vector,
     source_codes,
@@ -411,7 +411,7 @@ def conformal_margin(
     (1.5, (array([1., 3.]), array([5., 5.])))
     """
     fraction(confidence, name="confidence")
-    one_of(covers, Covers, name="covers")
+    check_choice(covers, Covers, name="covers")
     h, p = paired_scores(human, judge, allow_unscored=True)
     scored = ~np.isnan(p)
     codes = source_codes(sources, len(p), scored)

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from judgesmith.metrics.arrays import (
     FloatArray,
     Rng,
+    check_choice,
     generator,
     group_codes,
     label_list,
     number,
     number_array,
-    one_of,
     paired_scores,
 )
 from judgesmith.metrics.comparing.repeats import (
@@ -261,7 +261,7 @@ def permutation_test(
     >>> found.statistic == found.first - found.second, found.p_value < 0.2, found.n_groups
     (True, True, 12)
     """
-    one_of(statistic, Statistic, name="statistic")
+    check_choice(statistic, Statistic, name="statistic")
     check_alternative(alternative)
     rng = generator(rng)
     check_draws(n_permutations, name="permutations")
@@ -308,7 +308,7 @@ def permutation_test(
 
 
 def _check_swap(swap: str, *, has_systems: bool) -> None:
-    one_of(swap, Swap, name="swap")
+    check_choice(swap, Swap, name="swap")
     if swap != "inputs" and not has_systems:
         raise ValueError(
             f"swap={swap!r} needs systems=, one label per item; got None. Without systems swap "

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
+    check_choice,
     group_codes,
-    one_of,
     paired_scores,
     ratio,
 )
@@ -90,7 +90,7 @@ class ScoredRows:
         scored: NDArray[np.bool_],
     ) -> "ScoredRows":
         """Check the labels and keep the scored rows."""
-        one_of(level, Level, name="level")
+        check_choice(level, Level, name="level")
         check_sources(sources, level)
         n_rows = len(human)
         source_codes, n_sources = group_codes(sources, name="sources", n_items=n_rows)
@@ -169,7 +169,7 @@ def agreement(
     >>> found.value, found.n_groups, found.n_undefined
     (1.0, 2, 1)
     """
-    one_of(statistic, Statistic, name="statistic")
+    check_choice(statistic, Statistic, name="statistic")
     h, p = paired_scores(human, judge, allow_unscored=True)
     rows = ScoredRows.of(h, p, sources=sources, systems=systems, level=level, scored=~np.isnan(p))
     return level_value(rows, statistic, level)
@@ -259,7 +259,7 @@ def contributions(
     >>> parts.round(3).tolist(), float(parts.sum().round(3))
     ([0.333, 0.0, 0.0], 0.333)
     """
-    one_of(statistic, Statistic, name="statistic")
+    check_choice(statistic, Statistic, name="statistic")
     h, p = paired_scores(human, judge, allow_unscored=True)
     scored = ~np.isnan(p)
     rows = ScoredRows.of(h, p, sources=sources, systems=systems, level=level, scored=scored)
@@ -372,7 +372,7 @@ def worst_pairs(
     >>> [(pair.better, pair.worse) for pair in worst_pairs([2, 1, 5, 4], [1, 9, 5, 5], kind="tied")]
     [(2, 3)]
     """
-    one_of(kind, Kind, name="kind")
+    check_choice(kind, Kind, name="kind")
     if not isinstance(n, int | np.integer) or not 1 <= n <= _MOST_PAIRS:
         raise ValueError(f"n must be a whole number from 1 to {_MOST_PAIRS}; got {n!r}.")
     h, p = paired_scores(human, judge, allow_unscored=True)

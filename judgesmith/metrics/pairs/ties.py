@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
+    check_choice,
     fraction,
     group_codes,
-    one_of,
     paired_scores,
     ratio,
 )
@@ -57,7 +57,7 @@ class TieShare:
     ) -> "TieShare":
         """Check labels and settings, and count."""
         check_tolerance(tolerance)
-        one_of(level, PairLevel, name="level")
+        check_choice(level, PairLevel, name="level")
         check_sources(sources, level)
         codes, n_sources = group_codes(sources, name="sources", n_items=len(judge))
         codes = codes[scored]

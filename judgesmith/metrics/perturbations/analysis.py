@@ -33,7 +33,7 @@ from judgesmith.metrics.perturbations.wilcoxon import (
     scores_array,
     steps_between,
 )
-from judgesmith.metrics.resampling.draws import check_settings
+from judgesmith.metrics.resampling.draws import checked_generator
 
 _TIMES_THE_ITEMS = 10
 # Sizes above this take long: before any of them, the limit is tried.
@@ -81,7 +81,7 @@ def items_needed(
     >>> items_needed([[5.0]] * 8, perturbed).n
     5
     """
-    rng = check_settings(rng, n_resamples, confidence=0.95)
+    rng = checked_generator(rng, n_resamples, confidence=0.95)
     fraction(power, name="power")
     o, p = scores_array(originals, "originals"), scores_array(perturbed, "perturbed")
     if o.ndim != 2 or o.shape != p.shape or not o.size:
@@ -238,7 +238,7 @@ def discernment(
     >>> [test.all_tied for test in typos.tests]
     [False, True]
     """
-    rng = check_settings(rng, n_resamples, confidence)
+    rng = checked_generator(rng, n_resamples, confidence)
     fraction(power, name="power")
     o, p = _tables(originals, perturbed)
     names = _names(perturbations, "perturbations", len(p))

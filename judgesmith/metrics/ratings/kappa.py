@@ -11,9 +11,9 @@ from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
     Rng,
+    check_choice,
     group_codes,
     number_array,
-    one_of,
     paired_scores,
     rating_table,
     ratio,
@@ -23,7 +23,7 @@ from judgesmith.metrics.correlation.levels import Labels, mean_defined
 from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.draws import (
     Counted,
-    check_settings,
+    checked_generator,
     difference_of,
     draws_of_sources,
     estimate_of,
@@ -128,7 +128,7 @@ def weighted_kappa(
     >>> weighted_kappa([2, 2, 2], [2, 2, 2], levels=range(1, 6))
     nan
     """
-    one_of(weights, Weights, name="weights")
+    check_choice(weights, Weights, name="weights")
     h, p = paired_scores(human, judge)
     cells, n_levels = table_cells(h, p, levels=levels)
     table = np.bincount(cells, minlength=n_levels**2)
@@ -387,8 +387,8 @@ def weighted_kappa_interval(
     >>> round(found.value, 2), found.low < found.value < found.high, found.n_groups
     (0.71, True, 8)
     """
-    rng = check_settings(rng, n_resamples, confidence)
-    one_of(weights, Weights, name="weights")
+    rng = checked_generator(rng, n_resamples, confidence)
+    check_choice(weights, Weights, name="weights")
     h, p = paired_scores(human, judge, allow_unscored=True)
     rows = RatedKinds.of(h, [p], sources=sources, levels=levels)
     return _estimate(rows, weights, rng, n_resamples, confidence)
@@ -429,8 +429,8 @@ def weighted_kappa_difference(
     >>> found.value == found.first - found.second > 0
     True
     """
-    rng = check_settings(rng, n_resamples, confidence)
-    one_of(weights, Weights, name="weights")
+    rng = checked_generator(rng, n_resamples, confidence)
+    check_choice(weights, Weights, name="weights")
     h, p = paired_scores(human, judge, allow_unscored=True)
     _, q = paired_scores(human, other, allow_unscored=True)
     rows = RatedKinds.of(h, [p, q], sources=sources, levels=levels)
@@ -488,8 +488,8 @@ def pairwise_kappa(
     >>> round(found.value, 2), found.n, found.n_undefined
     (0.51, 15, 0)
     """
-    rng = check_settings(rng, n_resamples, confidence)
-    one_of(weights, Weights, name="weights")
+    rng = checked_generator(rng, n_resamples, confidence)
+    check_choice(weights, Weights, name="weights")
     rows = RatedKinds.of_raters(rating_table(ratings), sources=sources, levels=levels)
     return _estimate(rows, weights, rng, n_resamples, confidence)
 

@@ -28,7 +28,7 @@ from judgesmith.metrics.correlation.levels import (
     mean_defined,
 )
 from judgesmith.metrics.records import Estimate, Record
-from judgesmith.metrics.resampling.draws import check_settings
+from judgesmith.metrics.resampling.draws import checked_generator
 from judgesmith.metrics.resampling.intervals import RatedPart, mean_agreement_interval
 
 
@@ -169,7 +169,7 @@ class _Settings:
 
     def average(self, parts: list[RatedPart]) -> Estimate:
         """Return the mean over the parts that have a value, and count the others."""
-        check_settings(self.rng, self.n_resamples, self.confidence)
+        checked_generator(self.rng, self.n_resamples, self.confidence)
         defined = [part for part in parts if not np.isnan(self._value(part))]
         if defined:
             return replace(self.interval(defined), n_undefined=len(parts) - len(defined))

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
+    check_choice,
     fraction,
     group_codes,
     group_sums,
-    one_of,
     rating_table,
 )
 from judgesmith.metrics.correlation.columns import Column
@@ -58,7 +58,7 @@ def mean_squares(ratings: ArrayLike, model: IntraclassModel) -> MeanSquares:
 
 def entering(ratings: ArrayLike, model: IntraclassModel) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return the items that a model uses, and which they are."""
-    one_of(model, IntraclassModel, name="model")
+    check_choice(model, IntraclassModel, name="model")
     table = rating_table(ratings)
     given = ~np.isnan(table)
     enters = np.asarray(given.any(axis=1))
@@ -425,7 +425,7 @@ def krippendorff_alpha(ratings: ArrayLike, *, measurement: Measurement) -> float
     >>> round(krippendorff_alpha([[1, 1], [2, 2], [1, 2]], measurement="nominal"), 3)
     0.444
     """
-    one_of(measurement, Measurement, name="measurement")
+    check_choice(measurement, Measurement, name="measurement")
     table = rating_table(ratings)
     table = table[np.count_nonzero(~np.isnan(table), axis=1) >= 2]
     items, _ = np.nonzero(~np.isnan(table))

@@ -16,10 +16,10 @@ from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
     Rng,
+    check_choice,
     fraction,
     generator,
     group_sums,
-    one_of,
     ratio,
 )
 from judgesmith.metrics.records import Estimate, PairedEstimate
@@ -139,7 +139,7 @@ def estimates_of_sums(
 
     ``statistic`` is from sums of shape (n_sets, n_sums) to values of shape (n_sets, n_values).
     """
-    rng = check_settings(rng, n_resamples, confidence)
+    rng = checked_generator(rng, n_resamples, confidence)
     n_sources = len(sums)
     values = statistic(sums.sum(axis=0)[None])[0]
     intervals = [(math.nan, math.nan)] * len(values)
@@ -171,7 +171,7 @@ _DUST = 1e-12
 _BATCH_CELLS = 2**22
 
 
-def check_settings(rng: Rng, n_resamples: int, confidence: float) -> np.random.Generator:
+def checked_generator(rng: Rng, n_resamples: int, confidence: float) -> np.random.Generator:
     """Return the generator; refuse settings that cannot give an interval."""
     check_draws(n_resamples, name="resamples")
     fraction(confidence, name="confidence")
@@ -262,7 +262,7 @@ Resample = Literal["sources", "items", "systems", "both"]
 
 
 def check_resample(resample: str, *, has_systems: bool) -> None:
-    one_of(resample, Resample, name="resample")
+    check_choice(resample, Resample, name="resample")
     if resample in ("systems", "both") and not has_systems:
         raise ValueError(
             f"resample={resample!r} needs systems=, one label per item; got None. Without systems "

@@ -11,9 +11,9 @@ from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
     Rng,
+    check_choice,
     in_order,
     label_list,
-    one_of,
     paired_scores,
 )
 from judgesmith.metrics.comparing.significance import with_gaps_shared, with_sources_shared
@@ -34,7 +34,7 @@ from judgesmith.metrics.resampling.draws import (
     OfUnits,
     Resample,
     check_resample,
-    check_settings,
+    checked_generator,
     difference_of,
     draws_of_units,
     estimate_of,
@@ -72,7 +72,7 @@ class AveragedUnits:
         cls, parts: Sequence[RatedPart], statistic: Statistic, level: Level, resample: Resample
     ) -> "AveragedUnits":
         """Check the parts and prepare their statistics."""
-        one_of(statistic, Statistic, name="statistic")
+        check_choice(statistic, Statistic, name="statistic")
         if not parts:
             raise ValueError("no parts to average over; give one per target.")
         check_resample(resample, has_systems=all(part.systems is not None for part in parts))
@@ -250,8 +250,8 @@ def mean_agreement_interval(
     >>> round(found.value, 2), found.n, found.n_groups
     (0.91, 16, 4)
     """
-    rng = check_settings(rng, n_resamples, confidence)
-    one_of(method, Method, name="method")
+    rng = checked_generator(rng, n_resamples, confidence)
+    check_choice(method, Method, name="method")
     average = AveragedUnits.of(parts, statistic, level, resample)
     return estimate_of(
         average.counted,
@@ -309,11 +309,11 @@ def mean_agreement_difference(
     >>> round(found.value, 2), found.value == found.first - found.second
     (0.18, True)
     """
-    rng = check_settings(rng, n_resamples, confidence)
-    one_of(method, Method, name="method")
+    rng = checked_generator(rng, n_resamples, confidence)
+    check_choice(method, Method, name="method")
     if len(first) != len(second):
         raise ValueError(f"parts must pair up; got {len(first)} and {len(second)}.")
-    one_of(statistic, Statistic, name="statistic")
+    check_choice(statistic, Statistic, name="statistic")
     shared = [
         scored_by_both(*pair, statistic=statistic, level=level)
         for pair in zip(first, second, strict=True)

@@ -11,8 +11,8 @@ from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
     Rng,
+    check_choice,
     group_sums,
-    one_of,
     ratio,
     score_vector,
     source_codes,
@@ -21,7 +21,7 @@ from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, PairedEstimate, Record
 from judgesmith.metrics.resampling.draws import (
     Counted,
-    check_settings,
+    checked_generator,
     difference_of,
     draws_of_units,
     estimates_of_sums,
@@ -402,8 +402,8 @@ def span_agreement_difference(
     >>> round(found.first, 2), round(found.second, 2), round(found.value, 2)
     (0.92, 0.5, 0.42)
     """
-    rng = check_settings(rng, n_resamples, confidence)
-    one_of(statistic, SpanStatistic, name="statistic")
+    rng = checked_generator(rng, n_resamples, confidence)
+    check_choice(statistic, SpanStatistic, name="statistic")
     n = len(first.of_texts)
     if len(second.of_texts) != n:
         raise ValueError(

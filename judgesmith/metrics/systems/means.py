@@ -32,7 +32,7 @@ _N_RATED, _N_UNRATED, _HUMAN, _ON_RATED, _ON_UNRATED = range(5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class SystemRows:
     """Rows of one system, all of them scored by the judge."""
 
     predicted: FloatArray
@@ -52,7 +52,9 @@ class Rectified:
     n_groups: int
 
 
-def rectified(parts: Sequence[Part], signs: Sequence[float], weight: float | None) -> Rectified:
+def rectified(
+    parts: Sequence[SystemRows], signs: Sequence[float], weight: float | None
+) -> Rectified:
     """Return the sum over parts of sign times corrected mean."""
     sums = _SourceSums.of(parts)
     sign = np.asarray(signs, dtype=np.float64)
@@ -95,7 +97,7 @@ class _SourceSums:
     largest: float
 
     @classmethod
-    def of(cls, parts: Sequence[Part]) -> "_SourceSums":
+    def of(cls, parts: Sequence[SystemRows]) -> "_SourceSums":
         human = np.concatenate([part.human for part in parts])
         rated = human[~np.isnan(human)]
         centre = float(rated.mean()) if rated.size else float("nan")
@@ -340,7 +342,7 @@ def powered_mean(
     squarable(judge, name="judge")
     squarable(human, name="human")
     scored = ~np.isnan(judge)
-    part = Part(predicted=judge[scored], human=human[scored], sources=sources[scored])
+    part = SystemRows(predicted=judge[scored], human=human[scored], sources=sources[scored])
     corrected = rectified([part], [1.0], weight)
     alone = rectified([rated_rows(part)], [1.0], 0.0)
     n_rated = int(np.count_nonzero(~np.isnan(part.human)))
@@ -362,9 +364,9 @@ def check_weight(weight: float | None) -> None:
         )
 
 
-def rated_rows(part: Part) -> Part:
+def rated_rows(part: SystemRows) -> SystemRows:
     rated = ~np.isnan(part.human)
-    return Part(
+    return SystemRows(
         predicted=part.predicted[rated], human=part.human[rated], sources=part.sources[rated]
     )
 
@@ -522,7 +524,7 @@ def system_difference(
     parts = []
     for system in (first, second):
         own = scored & (system_codes == known[system])
-        parts.append(Part(predicted=p[own], human=h[own], sources=codes[own]))
+        parts.append(SystemRows(predicted=p[own], human=h[own], sources=codes[own]))
     signs = [1.0, -1.0]
     rated = [rated_rows(part) for part in parts]
     corrected, alone = rectified(parts, signs, weight), rectified(rated, signs, 0.0)

@@ -22,11 +22,11 @@ from judgesmith.optimizers.fitting.cross_validation import (
     CrossValidatedAgreement,
     CrossValidatedFit,
     Way,
-    undefined,
+    no_scores,
 )
 from judgesmith.optimizers.objectives.grammar import AnyObjective
 from judgesmith.optimizers.predictions import FloatArray, Labels
-from judgesmith.optimizers.rows import IntArray, Rows, rows_of
+from judgesmith.optimizers.rows import IntArray, Rows, rows_from
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.trials import (
     ENOUGH_SCORED,
@@ -199,7 +199,7 @@ class Combiner(Way):
         if self.name in ("overall", "mean"):
             return lambda terms: np.asarray(terms.mean(axis=1))
         if np.ptp(self.rows.human[inside]) == 0:
-            return undefined
+            return no_scores
         fit = self._fit(inside)
         return lambda terms: np.clip(fit.predict(terms), scale.low, scale.high)
 
@@ -352,7 +352,7 @@ class FitAggregation(CrossValidatedFit):
                 "FitAggregation cross-validates within trainset.", hint="drop teacher, valset."
             )
         protocol = student.protocol
-        rows = rows_of(trainset, self.scale).without(shown_keys(protocol.demonstrations))
+        rows = rows_from(trainset, self.scale).without(shown_keys(protocol.demonstrations))
         if not rows.is_rated:
             raise InputError("these rows have no ratings, and weights are learned from ratings.")
         rows = rows_for(self.objective, rows)

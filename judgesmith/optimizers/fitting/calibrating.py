@@ -22,7 +22,7 @@ from judgesmith.metrics.calibration import (
 from judgesmith.optimizers.base import JudgeOptimizer, RowSettings
 from judgesmith.optimizers.fitting.cross_validation import FEWEST_ROWS
 from judgesmith.optimizers.predictions import FloatArray
-from judgesmith.optimizers.rows import Rows, rows_of, split_by_source
+from judgesmith.optimizers.rows import Rows, rows_from, split_by_source
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.programs.families.ensemble.judges import (
     AnyJudge,
@@ -132,7 +132,7 @@ class Calibrator(JudgeOptimizer):
             raise InputError("Calibrator learns from rated rows only.", hint="drop teacher.")
         judge = student.judge if isinstance(student, Calibrated) else student
         shown = {key for one in leaves_of(judge) for key in shown_keys(one.protocol.demonstrations)}
-        rows = [rows_of(one, self.scale).without(shown) for one in (trainset, valset) if one]
+        rows = [rows_from(one, self.scale).without(shown) for one in (trainset, valset) if one]
         if len(rows) == 2:
             shared = set(rows[0].groups.tolist()) & set(rows[1].groups.tolist())
             if shared:

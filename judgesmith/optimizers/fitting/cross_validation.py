@@ -140,7 +140,7 @@ def of_versions(predict: Callable[[FloatArray], FloatArray], columns: FloatArray
     return found
 
 
-def undefined(columns: FloatArray) -> FloatArray:
+def no_scores(columns: FloatArray) -> FloatArray:
     """Return no score for any row: a fit on equal ratings is undefined."""
     return np.full(len(columns), np.nan)
 

@@ -19,13 +19,13 @@ from judgesmith.optimizers.fitting.cross_validation import (
     LIMIT,
     CrossValidatedFit,
     Way,
+    no_scores,
     of_versions,
-    undefined,
 )
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.grammar import AnyObjective
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
-from judgesmith.optimizers.rows import IntArray, Rows, rows_of
+from judgesmith.optimizers.rows import IntArray, Rows, rows_from
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.programs.families.ensemble.judges import Panel, leaves_of
 from judgesmith.signatures.aggregation import PanelWeights
@@ -179,7 +179,7 @@ class PanelCombiner(Way):
     def fitted(self, inside: IntArray) -> Callable[[FloatArray], FloatArray]:
         if self.own is not None:
             return self._by_own
-        return undefined if _are_alike(self.table.human[inside]) else self._fit(inside).predict
+        return no_scores if _are_alike(self.table.human[inside]) else self._fit(inside).predict
 
     def predictions(self, inside: IntArray, outside: IntArray) -> FloatArray:
         if self.own is None and not _are_alike(self.table.human[inside]):
@@ -343,7 +343,7 @@ class PanelSelection(CrossValidatedFit):
         shown = {
             key for one in leaves_of(student) for key in shown_keys(one.protocol.demonstrations)
         }
-        rows = rows_for(self.objective, rows_of(trainset, self.scale).without(shown))
+        rows = rows_for(self.objective, rows_from(trainset, self.scale).without(shown))
         check_objective(self.objective, rows)
         scores = {}
         for name, member in student.members.items():

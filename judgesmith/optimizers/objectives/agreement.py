@@ -11,7 +11,7 @@ import numpy as np
 
 from judgesmith.errors import InputError, hint_of, sentence_of
 from judgesmith.metrics import mean_absolute_error
-from judgesmith.metrics.arrays import FloatArray, IntArray, one_of
+from judgesmith.metrics.arrays import FloatArray, IntArray, check_choice
 from judgesmith.metrics.comparing.significance import with_sources_shared
 from judgesmith.metrics.correlation import (
     Level,
@@ -186,7 +186,7 @@ def parse_agreement(text: str) -> Agreement:
 MOST_LEVELS = 11  # on a finer scale than 0..10 the exact level means little
 
 
-def levels_of(table: PredictionTable) -> FloatArray:
+def levels_in(table: PredictionTable) -> FloatArray:
     scale = table.scale if isinstance(table.scale, Scale) else None
     whole = scale is not None and scale.low.is_integer() and scale.high.is_integer()
     if scale is not None and whole and scale.high - scale.low < MOST_LEVELS:
@@ -227,7 +227,7 @@ def _known(given: Scales, whose: str, name: str) -> Scale:
 
 
 def on_levels(table: PredictionTable) -> tuple[FloatArray, FloatArray, FloatArray]:
-    levels = levels_of(table)
+    levels = levels_in(table)
     if len(levels) < 2:
         return np.empty(0), np.empty(0), levels
     points = np.clip(in_people_points(table), levels[0], levels[-1])
@@ -258,7 +258,7 @@ class Kappa(TargetMean):
     bounds = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
-        one_of(self.weights, Weights, name="weights")
+        check_choice(self.weights, Weights, name="weights")
         if self.weights == "nominal":
             raise InputError("weights must be quadratic or linear; got 'nominal'.")
 

@@ -15,7 +15,7 @@ from judgesmith.metrics.arrays import FloatArray, IntArray
 from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.draws import (
     Counted,
-    check_settings,
+    checked_generator,
     difference_of,
     draws_of_units,
     estimate_of,
@@ -217,7 +217,7 @@ class Objective(ABC):
 
     def estimate(self, table: PredictionTable, *, rng: np.random.Generator) -> Estimate:
         """Return the number with its interval over sources."""
-        check_settings(rng, N_RESAMPLES, CONFIDENCE)
+        checked_generator(rng, N_RESAMPLES, CONFIDENCE)
         codes, n_sources = numbered_sources(table.sources)
         return self._estimated(self.counted(table, codes, n_sources), table, n_sources, rng)
 
@@ -253,7 +253,7 @@ class Objective(ABC):
         self, first: PredictionTable, second: PredictionTable, *, rng: np.random.Generator
     ) -> PairedEstimate:
         """Return by how much the number is larger on ``first``, on the same rows and resamples."""
-        check_settings(rng, N_RESAMPLES, CONFIDENCE)
+        checked_generator(rng, N_RESAMPLES, CONFIDENCE)
         codes, n_sources = numbered_sources(first.sources)
         one, other = self.counted_pair(first, second, codes, n_sources)
         shared = shared_rows(first, second)[0]

@@ -99,7 +99,7 @@ Said = Sequence[Judgement]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Asking:
+class AskedHow:
     lm: dspy.LM
     concurrency: int
     on_progress: Callable[[int], None] | None
@@ -130,7 +130,7 @@ class Candidates:
     targets: tuple[str, ...]
     partial_demos: bool
     seed: int
-    asking: Asking
+    asking: AskedHow
     models: Mapping[str, dspy.LM] = field(default_factory=dict)
     costs: bool = False
     runs: dict[str, dict[int, Judgement]] = field(default_factory=dict)
@@ -213,7 +213,7 @@ class JudgeOnRows:
     """A judge as a candidate; what it said of a row is kept."""
 
     def __init__(
-        self, known: str, judge: Judge, among: Candidates, asking: Asking, rows: Rows
+        self, known: str, judge: Judge, among: Candidates, asking: AskedHow, rows: Rows
     ) -> None:
         self.known = known
         self.judge = judge
@@ -309,7 +309,7 @@ class SpaceSearch(JudgeSearch[Aim, Found]):
             targets=self.targets,
             partial_demos=self.partial_demos,
             seed=self.seed,
-            asking=Asking(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress),
+            asking=AskedHow(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress),
             models=self.models,
             costs="usd" in self.objective.needs,
         )

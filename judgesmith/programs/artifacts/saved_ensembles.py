@@ -466,6 +466,11 @@ def load_saved(folder: str | Path) -> AnySaved:
 
     ``program()`` of what it returns makes a module.
 
+    Parameters
+    ----------
+    folder : str or Path
+        What ``compile``, ``panel`` or ``take`` wrote, or ``save`` of a saved judge.
+
     Raises
     ------
     SavedJudgeError

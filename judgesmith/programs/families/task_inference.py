@@ -118,7 +118,7 @@ def batches_of(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
+class TaskDescription:
     """The description of the task from one batch: T_n of Active-Critic."""
 
     batch: int
@@ -151,7 +151,7 @@ class InferenceRecord:
     settings: InferenceSettings
     given: Rubric
     batches: list[BatchRecord] = field(default_factory=list)
-    descriptions: list[Description] = field(default_factory=list)
+    descriptions: list[TaskDescription] = field(default_factory=list)
     sets: list[CriteriaSet] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     n_questions: int = 0
@@ -274,7 +274,7 @@ class InferenceRecord:
         return found
 
 
-def majority_type(descriptions: Sequence[Description]) -> str:
+def majority_type(descriptions: Sequence[TaskDescription]) -> str:
     """Return the type of task that most descriptions name; of equals, the earliest."""
     counts = Counter(folded(one.task_type) for one in descriptions)
     # A counter keeps first appearance, and max takes the first of equals.
@@ -310,7 +310,7 @@ def ranked(picked: Iterable[str], record: InferenceRecord, *, fewest: int, most:
     return list(found)[:most]
 
 
-def descriptions_json(descriptions: Sequence[Description]) -> str:
+def descriptions_json(descriptions: Sequence[TaskDescription]) -> str:
     shown = [{"task_type": one.task_type, "description": one.text} for one in descriptions]
     return json.dumps(shown, ensure_ascii=False, indent=1)
 
@@ -350,13 +350,13 @@ def read_observations(fields: Mapping[str, Any], earlier: Iterable[str]) -> tupl
     return found, read_yes(fields["complete"])
 
 
-def read_description(fields: Mapping[str, Any], number: int) -> Description:
+def read_description(fields: Mapping[str, Any], number: int) -> TaskDescription:
     """Return the description that batch ``number`` is given."""
     task_type = one_line(fields["task_type"]).strip(" .*_`\"'")
     if not 0 < len(task_type) <= _LONGEST_TYPE:
         raise InputError(f"expected a type of task in a few words; got {task_type[:80]!r}.")
     text = read_text(fields["description"], "description")
-    return Description(batch=number, task_type=read_text(task_type, "type of task"), text=text)
+    return TaskDescription(batch=number, task_type=read_text(task_type, "type of task"), text=text)
 
 
 def read_criteria(fields: Mapping[str, Any]) -> tuple[Criterion, ...]:

@@ -26,7 +26,7 @@ from judgesmith.programs.judging import scoring
 from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily, family_of
-from judgesmith.programs.judging.spans import Locator, Place
+from judgesmith.programs.judging.spans import Locator, SpanPlace
 from judgesmith.signatures.config import JudgeConfig, WholeOrEachConfig
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Note
 from judgesmith.signatures.rubric import Criterion, folded
@@ -358,7 +358,7 @@ def error_spans(
     return tuple(found), tuple(notes)
 
 
-def places_of(location: str, find: Locator) -> Iterator[tuple[str, Place]]:
+def places_of(location: str, find: Locator) -> Iterator[tuple[str, SpanPlace]]:
     """Yield what a location quotes, each with its place: several quotations are several places."""
     whole = find.look(location)
     if whole.located in ("exact", "normalised", "missing"):

@@ -239,6 +239,11 @@ _FAMILIES: dict[str, JudgeFamily | str] = dict(SHIPPED)
 def register_family(family: JudgeFamily) -> None:
     """Make a family of judges known by its name in this process.
 
+    Parameters
+    ----------
+    family : JudgeFamily
+        Known from now on to ``family_of``, ``compile`` and saved judges.
+
     Raises
     ------
     ValueError
@@ -289,6 +294,11 @@ def _register_installed() -> None:
 
 def family_of(name: str) -> JudgeFamily:
     """Return the family of that name, as ``--judge`` takes it, or of an installed package.
+
+    Parameters
+    ----------
+    name : str
+        As ``--judge`` takes it.
 
     Raises
     ------
@@ -381,6 +391,13 @@ def by_question(family: JudgeFamily, models: Mapping[str, Model]) -> dict[str, M
 
 def with_roles(judge: dspy.Module, models: Mapping[str, dspy.LM]) -> dspy.Module:
     """Return a copy of a judge that has some of its work done by other models, by role.
+
+    Parameters
+    ----------
+    judge : Judge
+        Left as it is.
+    models : dict of str to dspy.LM
+        By role; the family says which there are.
 
     Raises
     ------

@@ -263,7 +263,7 @@ _WHOLE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SpanPlace:
     """Where a quotation stands, and how that was found."""
 
     start: int | None
@@ -288,25 +288,27 @@ class Locator:
         self.response = response
         self._used: set[tuple[int, int]] = set()
 
-    def __call__(self, quoted: str, *, is_quoted: bool = False) -> Place:
+    def __call__(self, quoted: str, *, is_quoted: bool = False) -> SpanPlace:
         place = self.look(quoted, is_quoted=is_quoted)
         if place.start is not None and place.end is not None:
             self._used.add((place.start, place.end))
         return place
 
-    def look(self, quoted: str, *, is_quoted: bool = False) -> Place:
+    def look(self, quoted: str, *, is_quoted: bool = False) -> SpanPlace:
         """Return where ``quoted`` stands without using the place."""
         plain = quoted.strip()
         if _MISSING.fullmatch(plain) and not _is_quoted(plain):
-            return Place(None, None, "missing")
+            return SpanPlace(None, None, "missing")
         found = self._found(plain)
         if found is None:
             in_marks = is_quoted or _is_quoted(plain)
             # In marks it is words, however it begins.
             says = _MISSING_QUOTED if in_marks else _MISSING_AND_MORE
-            return Place(None, None, "missing" if not plain or says.match(plain) else "unresolved")
+            return SpanPlace(
+                None, None, "missing" if not plain or says.match(plain) else "unresolved"
+            )
         stretch, located = found
-        return Place(stretch.start, stretch.end, located, stretch.ambiguous)
+        return SpanPlace(stretch.start, stretch.end, located, stretch.ambiguous)
 
     def _found(self, plain: str) -> tuple[_Stretch, Located] | None:
         forms = _forms(plain)

@@ -373,8 +373,12 @@ def _for_dspy(make: Callable[_Options, ClientModel]) -> Callable[_Options, dspy.
     def model(*args: _Options.args, **options: _Options.kwargs) -> dspy.LM:
         """Return a language model with cache, budget, limits and retries, for any DSPy program.
 
-        Takes the arguments of ``client_model``. DSPy's own cache and retries are off;
-        ``lm_client_of`` gives the client under it.
+        DSPy's own cache and retries are off; ``lm_client_of`` gives the client under it.
+
+        Parameters
+        ----------
+        *args, **options
+            As for ``client_model``.
 
         Examples
         --------

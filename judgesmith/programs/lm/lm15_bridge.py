@@ -140,8 +140,8 @@ def answer_from_lm15(response: Any, changed: tuple[str, ...] = ()) -> ModelAnswe
         # A refusal that the server marks as one is read like one in so many words.
         text="".join(part.text for part in parts if part.type in ("text", "refusal")),
         finish_reason=response.finish_reason,
-        input_tokens=counted(response.usage.input_tokens),
-        output_tokens=counted(_all_output(response.usage)),
+        input_tokens=counted_usage(response.usage.input_tokens),
+        output_tokens=counted_usage(_all_output(response.usage)),
         logprobs=_logprobs(response),
         adaptations=(*changed, *(_sentence(one) for one in response.adaptations)),
         original=None if plain else json.dumps(as_dict(response)),
@@ -161,7 +161,7 @@ def _all_output(usage: Any) -> Any:
     return came if None in (total, sent, came) else max(came, total - sent)
 
 
-def counted(tokens: int | None) -> int | None:
+def counted_usage(tokens: int | None) -> int | None:
     return int(tokens) if tokens is not None and tokens <= _MOST_TOKENS else None
 
 
@@ -417,5 +417,8 @@ def plain_answer(body: bytes) -> ModelAnswer | None:
     if sent is not None and came is not None and total is not None:
         came = max(came, total - sent)
     return ModelAnswer(
-        text=text, finish_reason=reason, input_tokens=counted(sent), output_tokens=counted(came)
+        text=text,
+        finish_reason=reason,
+        input_tokens=counted_usage(sent),
+        output_tokens=counted_usage(came),
     )

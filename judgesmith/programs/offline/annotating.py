@@ -391,11 +391,15 @@ def _merge(prefix: Prefix, question: requests.Question, fields: requests.Fields)
 
 
 def merged_text(annotations: str, response: str) -> str:
-    from judgesmith.programs.families.ensemble.merging import grouped, merged_error, read_shown
+    from judgesmith.programs.families.ensemble.merging import (
+        merged_error,
+        merged_groups,
+        read_shown,
+    )
 
     given = list(read_shown(annotations))
     entries = []
-    for group, span in grouped(given):
+    for group, span in merged_groups(given):
         error = merged_error(group, response, span).error
         numbers = ", ".join(str(one.number) for one in group)
         severity = "" if error.severity is None else f"{error.severity:g}"

@@ -285,7 +285,7 @@ class ReportedError:
     explanation: str = ""
 
 
-def read_errors(text: str, n: int) -> tuple[ReportedError, ...]:
+def reported_errors(text: str, n: int) -> tuple[ReportedError, ...]:
     value = read_json(text, list[Any])
     if isinstance(value, dict):
         value = next((one for one in value.values() if isinstance(one, list)), [value])
@@ -589,7 +589,7 @@ def sequence_steps(
 def _checked(fields: Any, target: Target, sub_aspects: Sequence[SubAspect]) -> Target | str:
     answer = str(fields["changed"] or "")
     try:
-        reported = read_errors(str(fields["errors"] or ""), len(sub_aspects))
+        reported = reported_errors(str(fields["errors"] or ""), len(sub_aspects))
     except ValueError:
         return NOT_AS_REPORTED
     return verified_errors(answer, reported, target, sub_aspects)

@@ -32,7 +32,7 @@ from judgesmith.programs.perturbing.passage import (
     names_number,
     negations_in,
     numbers_in,
-    plain,
+    plain_passage,
     spoken_around,
     tokens_of,
     unwrapped,
@@ -73,7 +73,7 @@ def entity_fault(made: RewrittenText, found: Sequence[TokenDifference], amount: 
     for one in found:
         removed = [tokens[place] for place in one.removed]
         added = [other[place] for place in one.added]
-        if [plain(token) for token in removed + added] in (["a", "an"], ["an", "a"]):
+        if [plain_passage(token) for token in removed + added] in (["a", "an"], ["an", "a"]):
             continue  # as the invented name begins with another sound
         is_named = [place in named or names_number(tokens[place]) for place in one.removed]
         joined = map(_joins, removed)
@@ -85,7 +85,7 @@ def entity_fault(made: RewrittenText, found: Sequence[TokenDifference], amount: 
         if all(token.key in known for token in new):
             return "a name or number that stands in the text already"
         gone = [token for token, is_one in zip(removed, is_named, strict=True) if is_one]
-        replaced.append({plain(token) for token in gone})
+        replaced.append({plain_passage(token) for token in gone})
         # "Article 9", "Monday, 5 May 1990": numbers may belong to a name or stand for themselves.
         most += len(gone)
     n = _n_apart(replaced) - _n_joined(tokens, found)
@@ -105,7 +105,11 @@ def _number_fault(fewest: int, most: int, amount: int) -> str:
 
 
 def _joins(token: Token) -> bool:
-    return plain(token) in _INSIDE or token.key in _NAME_MARKS or plain(token) in ("a", "an")
+    return (
+        plain_passage(token) in _INSIDE
+        or token.key in _NAME_MARKS
+        or plain_passage(token) in ("a", "an")
+    )
 
 
 def _n_apart(several: Sequence[set[str]]) -> int:
@@ -119,7 +123,10 @@ def _n_apart(several: Sequence[set[str]]) -> int:
 
 def _n_joined(tokens: Sequence[Token], found: Sequence[TokenDifference]) -> int:
     return sum(
-        all(plain(token) in _INSIDE for token in tokens[one.removed.stop : other.removed.start])
+        all(
+            plain_passage(token) in _INSIDE
+            for token in tokens[one.removed.stop : other.removed.start]
+        )
         for one, other in pairwise(found)
         if one.removed and other.removed
     )
@@ -130,7 +137,7 @@ def grammar_fault(made: RewrittenText, found: Sequence[TokenDifference], amount:
     tokens, other = made.tokens, made.other
     if fault := kept_fault(tokens, other):
         return fault
-    known = {plain(token) for token in tokens}
+    known = {plain_passage(token) for token in tokens}
     parts = [_Exchange.of(one, tokens, other) for one in found]
     is_formal = _formal(tokens)
     put_in = {word for one in parts for word in one.new}
@@ -170,7 +177,7 @@ class _Exchange:
     def of(cls, one: TokenDifference, tokens: Sequence[Token], other: Sequence[Token]) -> _Exchange:
         removed = [tokens[place] for place in one.removed]
         added = [other[place] for place in one.added]
-        old, new = (tuple(map(plain, part)) for part in (removed, added))
+        old, new = (tuple(map(plain_passage, part)) for part in (removed, added))
         return cls(old, new, all(token.is_word for token in (*removed, *added)))
 
 
@@ -181,12 +188,12 @@ def kept_fault(tokens: Sequence[Token], other: Sequence[Token]) -> str:
     if negations_in(tokens) != negations_in(other):
         return "a negation lost or added"
     if capitals_tell(tokens):
-        names = {plain(tokens[place]) for place in mentions(tokens, sure=True)}
-        said = {plain(token) for token in other}
+        names = {plain_passage(tokens[place]) for place in mentions(tokens, sure=True)}
+        said = {plain_passage(token) for token in other}
         if any(name not in said for name in names if not name[0].isdigit()):
             return "a name lost"
-        known = {plain(token) for token in tokens}
-        new = {plain(other[place]) for place in mentions(other, sure=True)} - known
+        known = {plain_passage(token) for token in tokens}
+        new = {plain_passage(other[place]) for place in mentions(other, sure=True)} - known
         if any(not name[0].isdigit() for name in new):
             return "a name added"
     return ""
@@ -194,7 +201,7 @@ def kept_fault(tokens: Sequence[Token], other: Sequence[Token]) -> str:
 
 def _formal(tokens: Sequence[Token]) -> Callable[[str, Sequence[str]], bool]:
     """Return what recognizes function words, and forms of one word, in the language of a text."""
-    language = language_of(plain(token) for token in tokens if token.is_word)
+    language = language_of(plain_passage(token) for token in tokens if token.is_word)
 
     def is_formal(word: str, others: Sequence[str]) -> bool:
         small = word in FUNCTION_WORDS[language] if language else len(word) <= _SHORT
@@ -292,7 +299,7 @@ def _insertion(after: int, place: int, made: RewrittenText, first: int, stop: in
 def restating_fault(original: str, found: Sequence[Insertion], amount: Amount) -> str:
     """Return what is wrong with sentences that are to say those before them again."""
     passage = Passage(original)
-    known = {plain(token) for token in tokens_of(original)}
+    known = {plain_passage(token) for token in tokens_of(original)}
     for one in found:
         sentence = passage.shown(passage.sentences[one.after])
         if fault := _restated_fault(one.text, sentence, known):
@@ -312,10 +319,12 @@ def _restated_fault(said: str, sentence: str, known: set[str]) -> str:
         return "a number lost or added"
     if negations_in(new) != negations_in(old):
         return "a negation lost or added"
-    names = {plain(new[place]) for place in mentions(new, sure=True) if not is_number(new[place])}
+    names = {
+        plain_passage(new[place]) for place in mentions(new, sure=True) if not is_number(new[place])
+    }
     if capitals_tell(new) and names - known:
         return "a name added"
-    was, now = ([plain(token) for token in part if token.is_word] for part in (old, new))
+    was, now = ([plain_passage(token) for token in part if token.is_word] for part in (old, new))
     matcher = SequenceMatcher(None, was, now, autojunk=False)
     n_shared = sum(block.size for block in matcher.get_matching_blocks())
     if max(len(was), len(now)) - n_shared < _LEAST_NEW:
@@ -332,14 +341,14 @@ def _shares(said: str, original: str, least: float) -> bool:
 
 def emptiness_fault(original: str, found: Sequence[Insertion], amount: Amount) -> str:
     passage = Passage(original)
-    known = {plain(token) for token in tokens_of(original)}
+    known = {plain_passage(token) for token in tokens_of(original)}
     for one in found:
         said = tokens_of(one.text)
         if sum(token.is_word for token in said) > _MOST_EMPTY_WORDS:
             return "a new sentence too long to say nothing"
         if numbers_in(said) or negations_in(said):
             return "a number or a negation put in"
-        if any(plain(said[place]) not in known for place in mentions(said, sure=True)):
+        if any(plain_passage(said[place]) not in known for place in mentions(said, sure=True)):
             return "a name added"
         if one.text.casefold() in original.casefold():
             return "a sentence repeated word for word"
@@ -364,7 +373,9 @@ def paraphrase_fault(made: RewrittenText, found: Sequence[TokenDifference], amou
     said = " ".join(token.text for token in other)
     if not _shares(said, made.original, _LEAST_KEPT):
         return "a text that says something else"
-    was, now = (Counter(plain(one) for one in part if one.is_word) for part in (tokens, other))
+    was, now = (
+        Counter(plain_passage(one) for one in part if one.is_word) for part in (tokens, other)
+    )
     if sum(n for word, n in now.items() if word not in was) < _LEAST_OTHER * now.total():
         return "hardly any other words"
     if tokens and not tokens[-1].is_word and other[-1].is_word:

@@ -242,11 +242,11 @@ class Passage:
 def _pieces(text: str) -> Iterator[Span]:
     """Yield where sentences are, with the blanks after them, so that they make up the text."""
     # It takes no lone surrogates either; each is replaced by one other character.
-    plain = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    plain_passage = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     start, window = 0, _WINDOW
-    while start < len(plain):
-        pieces = get_sentence_boundaries("en", plain[start : start + window])
-        is_last = start + window >= len(plain)
+    while start < len(plain_passage):
+        pieces = get_sentence_boundaries("en", plain_passage[start : start + window])
+        is_last = start + window >= len(plain_passage)
         whole = pieces if is_last else pieces[:-1]  # the last one may go on behind the window
         for piece in whole:
             yield start + piece["start_index"], start + piece["end_index"]
@@ -420,7 +420,7 @@ def mentions(tokens: Sequence[Token], *, sure: bool = False) -> frozenset[int]:
         elif token.is_word and is_capital(token):
             opens = opening[id(token)]
             doubtful = opens and token.key not in within
-            if not doubtful or not (sure or plain(token) in _OPENERS):
+            if not doubtful or not (sure or plain_passage(token) in _OPENERS):
                 found.add(place)
     return frozenset(found)
 
@@ -431,7 +431,7 @@ def is_number(token: Token) -> bool:
 
 def names_number(token: Token) -> bool:
     """Say whether a word is a number, in digits or in English words from two to twelve."""
-    return is_number(token) or plain(token) in _NUMBER_WORDS
+    return is_number(token) or plain_passage(token) in _NUMBER_WORDS
 
 
 def is_capital(token: Token) -> bool:
@@ -440,7 +440,7 @@ def is_capital(token: Token) -> bool:
     return text[0].isupper() and not (len(text) == 1 or text.startswith(("I'", "I\u2019")))
 
 
-def plain(token: Token) -> str:
+def plain_passage(token: Token) -> str:
     word = token.key.casefold()
     for ending in ("'s", "'"):
         word = word.removesuffix(ending)
@@ -453,7 +453,7 @@ def numbers_in(tokens: Sequence[Token]) -> Counter[str]:
     for token in tokens:
         if is_number(token):
             counts[token.key.replace(",", "")] += 1
-        elif (word := plain(token)) in _NUMBER_WORDS:
+        elif (word := plain_passage(token)) in _NUMBER_WORDS:
             counts[_NUMBER_WORDS[word]] += 1
     return counts
 
@@ -502,14 +502,14 @@ _MARKUP = frozenset("*_#`~|<>[]{}\\^=")
 
 def unwrapped(answer: str, original: str) -> str:
     r"""Return a text without the fence, the code block or the quotation marks around all of it."""
-    text, plain = answer.strip(), original.strip()
+    text, plain_passage = answer.strip(), original.strip()
     for pattern in (_FENCE, _BLOCK):
-        if (found := pattern.fullmatch(text)) and not pattern.fullmatch(plain):
+        if (found := pattern.fullmatch(text)) and not pattern.fullmatch(plain_passage):
             text = found[2].strip()
     for opens, closes in _QUOTED:
         inside = text[len(opens) : -len(closes)]
         around = text.startswith(opens) and text.endswith(closes) and len(text) > 2
-        own = plain.startswith(opens) or plain.endswith(closes)
+        own = plain_passage.startswith(opens) or plain_passage.endswith(closes)
         if around and not own and opens not in inside and closes not in inside:
             text = inside.strip()
     return text

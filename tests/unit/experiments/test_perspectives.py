@@ -16,7 +16,7 @@ from judgesmith.experiments.evaluate.perspectives.perspectives import asked_on, 
 from judgesmith.experiments.evaluate.perspectives.ratings import (
     SampledScores,
     builders,
-    error_counts,
+    errors_made,
     on_levels_of,
     right_levels,
 )
@@ -322,11 +322,11 @@ def test_what_built_a_benchmark_is_read_from_its_rows_whatever_they_hold():
     items = [RatedItem(response="", extra={"provenance": one}) for one in made]
     data = DataSet(name="toy", items=tuple(items))
     assert builders(data) == {"writer": ("a",), "injector": ("b",)}
-    np.testing.assert_equal(error_counts(data), [2, np.nan, np.nan])
+    np.testing.assert_equal(errors_made(data), [2, np.nan, np.nan])
     odd = [{"n_errors": one} for one in (True, -1, "2", 10**30, 0)]
     items = [RatedItem(response="", extra={"provenance": one}) for one in odd]
     np.testing.assert_equal(
-        error_counts(DataSet(name="toy", items=tuple(items))), [np.nan] * 4 + [0]
+        errors_made(DataSet(name="toy", items=tuple(items))), [np.nan] * 4 + [0]
     )
 
 

@@ -35,7 +35,7 @@ from judgesmith.experiments.robustness.version_weights import (
 )
 from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 from judgesmith.optimizers import FitAggregation
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rows import rows_from
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.registry import family_of
@@ -419,7 +419,7 @@ def fit(rule, **budget):
 
 def both(start_rule, winner_rule, **budget):
     judge = ActiveCritic(variant="vanilla")
-    rows = rows_of(examples(range(12)), LIKERT)
+    rows = rows_from(examples(range(12)), LIKERT)
     return fitted_winner(
         judge,
         judge,
@@ -457,7 +457,7 @@ def test_rows_that_either_shows_are_left_out_for_both():
     found = fitted_winner(
         ActiveCritic(**protocol),
         ActiveCritic(variant="vanilla"),
-        [rows_of(rated, LIKERT)],
+        [rows_from(rated, LIKERT)],
         fit_winner=fit(by_place),
         fit_start=fit(by_place),
     )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.systems.means import Part, rectified
+from judgesmith.metrics.systems.means import SystemRows, rectified
 
 points = st.integers(1, 5)
 row = st.tuples(st.integers(0, 4), points, st.one_of(st.none(), points))
@@ -14,7 +14,7 @@ tables = st.lists(row, min_size=2, max_size=12)
 
 def part_of(rows):
     sources, predicted, human = zip(*rows, strict=True) if rows else ((), (), ())
-    return Part(
+    return SystemRows(
         predicted=np.array(predicted, dtype=float),
         human=np.array(human, dtype=float),
         sources=np.array(sources, dtype=np.int64),
@@ -104,7 +104,7 @@ def test_the_error_is_that_of_leaving_out_one_source_at_a_time(rows, weight):
     spread = dict.fromkeys(range(len(kinds)), 0.0)
     for source in {code for part in parts for code in part.sources}:
         left = [
-            Part(
+            SystemRows(
                 predicted=part.predicted[part.sources != source],
                 human=part.human[part.sources != source],
                 sources=part.sources[part.sources != source],
@@ -127,7 +127,7 @@ def test_an_offset_of_the_judge_changes_nothing_and_one_of_people_moves_the_mean
     part = part_of(rows)
     found = rectified([part], [1.0], None)
     order = np.random.default_rng(seed).permutation(len(rows))
-    moved = Part(
+    moved = SystemRows(
         predicted=part.predicted[order] + by,
         human=part.human[order] + by,
         sources=9 - part.sources[order],
@@ -144,7 +144,7 @@ def test_many_sources_are_left_out_block_by_block(n_rows):
     p = rng.normal(size=n_rows)
     h = p + rng.normal(size=n_rows)
     h[1000:] = np.nan
-    part = Part(predicted=p, human=h, sources=np.arange(n_rows))
+    part = SystemRows(predicted=p, human=h, sources=np.arange(n_rows))
     found = rectified([part], [1.0], 0.5)
     rated = h[:1000] - 0.5 * p[:1000]
     expected = rated.var(ddof=1) / 1000 + 0.25 * p[1000:].var(ddof=1) / (n_rows - 1000)
@@ -153,7 +153,7 @@ def test_many_sources_are_left_out_block_by_block(n_rows):
 
 @pytest.mark.no_cover
 def test_rounding_is_no_evidence_of_spread():
-    part = Part(
+    part = SystemRows(
         predicted=np.full(6, 0.1),
         human=np.array([0.1, 0.3 - 0.2, 0.1, *[np.nan] * 3]),
         sources=np.arange(6),

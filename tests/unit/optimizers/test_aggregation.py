@@ -22,7 +22,7 @@ from judgesmith.optimizers.fitting.aggregation import (
 from judgesmith.optimizers.fitting.cross_validation import SourceFolds
 from judgesmith.optimizers.objectives.agreement import AbsoluteError, Kappa
 from judgesmith.optimizers.objectives.combining import WeightedSum
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rows import rows_from
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.features import FEATURE_NAMES
@@ -66,7 +66,7 @@ def rows_and_judgements(n, *, law, seed=0, sources=None):
         )
         for row in points
     ]
-    return rows_of(examples, Scale(low=1, high=5)), judgements
+    return rows_from(examples, Scale(low=1, high=5)), judgements
 
 
 def overall_knows(points, rng):
@@ -416,7 +416,7 @@ def rated_ways(n=60, seed=0):
         )
         for row in points
     ]
-    return rows_of(examples, Scale(low=1, high=5)), judgements
+    return rows_from(examples, Scale(low=1, high=5)), judgements
 
 
 def ways():

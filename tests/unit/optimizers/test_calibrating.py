@@ -25,10 +25,15 @@ from judgesmith.optimizers.objectives.agreement import (
     Agreement,
     Kappa,
     in_people_points,
-    levels_of,
+    levels_in,
     on_levels,
 )
-from judgesmith.optimizers.rows import folds_by_source, pool_and_selection, rows_of, split_by_source
+from judgesmith.optimizers.rows import (
+    folds_by_source,
+    pool_and_selection,
+    rows_from,
+    split_by_source,
+)
 from judgesmith.optimizers.trials import MOST_BLOCKS
 from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.ensemble.judges import Calibrated, Panel
@@ -49,7 +54,7 @@ def judged(n_sources, *, rng, per_source=3, way=lambda truth: 50 + 15 * truth, f
     doubt = rng.choice([1.0, 20.0], size=len(source))
     seen = truth + np.where(doubt > 10, 2.0, 0.15) * rng.normal(size=len(source))
     human = np.clip(3 + truth, 1, 5)
-    rows = rows_of(
+    rows = rows_from(
         [
             dspy.Example(source="s", response=f"{first}-{k}", score=x, group=f"{first}-{s}")
             for k, (s, x) in enumerate(zip(source, human.tolist(), strict=True))
@@ -248,7 +253,7 @@ def test_what_was_learned_is_plain_numbers():
 def test_live_judgements_are_those_that_were_learned_from():
     trainset = examples(range(40))
     found = Calibrator(shape="line").compile(ActiveCritic(), trainset=trainset)
-    rows = rows_of(trainset)
+    rows = rows_from(trainset)
     plain = score_batch(ActiveCritic(), rows.items)
     again = score_batch(found, rows.items)
     assert [one.uncalibrated for one in again] == [one.score for one in plain]
@@ -603,9 +608,9 @@ def test_a_constant_is_nothing_once_the_intercept_is_out(groups, share):
 
 def test_without_a_scale_the_levels_are_the_values_that_occur():
     table = judged_tables([10, 20, 30], [0, 25, 75])
-    assert levels_of(table).tolist() == [0, 25, 75]
+    assert levels_in(table).tolist() == [0, 25, 75]
     on_a_fine_scale = replace(table, scale=Scale(low=0, high=100))
-    assert levels_of(on_a_fine_scale).tolist() == [0, 25, 75]
+    assert levels_in(on_a_fine_scale).tolist() == [0, 25, 75]
 
 
 def test_too_many_levels_are_refused_with_a_way_out():

@@ -10,7 +10,7 @@ from optimizing import LIKERT, example, examples_with_criteria
 from judgesmith.metrics.correlation import contributions
 from judgesmith.optimizers import PredictionTable, ProtocolSearch, parse_objective
 from judgesmith.optimizers.base import judge_texts, problem_with, with_texts
-from judgesmith.optimizers.rows import rated_example, rows_of
+from judgesmith.optimizers.rows import rated_example, rows_from
 from judgesmith.optimizers.space.demonstrations import (
     CHOSEN,
     FEWEST_KEPT,
@@ -52,7 +52,7 @@ CHOICES = [
 
 
 def rows(n):
-    return rows_of(
+    return rows_from(
         [
             dspy.Example(source=f"s{i}", context=None, response=f"r{i}", score=i % 5, group=i)
             for i in range(n)
@@ -78,7 +78,7 @@ def rated_rows(n):
     """Rows of which every third has scores on all criteria, every third on one, the rest none."""
     names = FINE.rubric.names
     said = [dict(zip(names, range(10, 70, 10), strict=True)), {names[0]: 10}, {}]
-    return rows_of(
+    return rows_from(
         [
             dspy.Example(source=f"s{i}", response=f"r{i}", score=i % 5, criteria=said[i % 3])
             for i in range(n)
@@ -282,7 +282,7 @@ class TestWherePeopleScoredCriteria:
         examples = [
             dspy.Example(source="s", response="r", score=1, criteria={"**Fact_Check** ": 30})
         ]
-        drawn = Pool(rows=rows_of(examples, Scale(low=0, high=4)), runs={})
+        drawn = Pool(rows=rows_from(examples, Scale(low=0, high=4)), runs={})
         protocol = ActiveCriticConfig(rubric={"criteria": {"fact check": "Is it true?"}})
         shown = drawn.draw(protocol, 1, 0, np.random.default_rng(0))
         (record,) = shown["assess"][0].outputs["assessments"]
@@ -327,7 +327,7 @@ def test_scores_may_be_shown_as_percent_of_the_highest_point():
         for i, score in enumerate([1, 3, 5])
     ]
     for percent_of_max, scores in ((False, [0, 50, 100]), (True, [20, 60, 100])):
-        drawn = rows_of(examples, Scale(low=1, high=5), percent_of_max=percent_of_max)
+        drawn = rows_from(examples, Scale(low=1, high=5), percent_of_max=percent_of_max)
         shown = Pool(rows=drawn, runs={}).draw(COARSE, 3, 0, np.random.default_rng(0))["rate"]
         assert sorted(one.outputs["score"] for one in shown) == scores
 
@@ -351,7 +351,7 @@ def test_a_run_is_shown_on_the_scale_of_the_answers_without_being_rounded_before
 def test_an_item_comes_back_from_its_example_with_its_texts_and_its_group():
     item = RatedItem(source="s", context="c", response="r", system_id="m")
     examples = [rated_example(item, 4, LIKERT, group=7), example(1, group=8)]
-    rows = rows_of(examples)
+    rows = rows_from(examples)
     assert rows.items[0].key == item.key
     assert rows.groups.tolist() == ["7", "8"]
     assert rows.systems.tolist() == ["m", ""]
@@ -359,7 +359,7 @@ def test_an_item_comes_back_from_its_example_with_its_texts_and_its_group():
 
 
 def test_rows_without_a_group_are_grouped_by_source():
-    rows = rows_of([example(0, source="same"), example(1, source="same"), example(2)])
+    rows = rows_from([example(0, source="same"), example(1, source="same"), example(2)])
     assert rows.groups.tolist() == ["same", "same", "s2"]
 
 
@@ -380,11 +380,11 @@ def test_rows_without_a_group_are_grouped_by_source():
 )
 def test_rows_that_cannot_be_learned_from_are_refused(examples, message):
     with pytest.raises(ValueError, match=message):
-        rows_of(examples)
+        rows_from(examples)
 
 
 def test_a_scale_that_is_given_replaces_those_of_the_examples():
-    assert rows_of([example(0, scale=None)], Scale(low=0, high=10)).scale.high == 10
+    assert rows_from([example(0, scale=None)], Scale(low=0, high=10)).scale.high == 10
 
 
 class TestCriteria:
@@ -392,7 +392,7 @@ class TestCriteria:
 
     @pytest.fixture
     def rows(self):
-        return rows_of(examples_with_criteria())
+        return rows_from(examples_with_criteria())
 
     def test_names_are_recognised_however_they_are_written(self, rows):
         assert list(rows.criteria) == ["fact check", "joy"]
@@ -403,9 +403,9 @@ class TestCriteria:
 
     def test_they_come_back_from_an_example(self):
         item = RatedItem(source="s", response="r")
-        rows = rows_of([rated_example(item, 4, LIKERT, group=7, criteria={"joy": 75})])
+        rows = rows_from([rated_example(item, 4, LIKERT, group=7, criteria={"joy": 75})])
         assert rows.said("joy").tolist() == [75]
-        assert rows_of([rated_example(item, 4, LIKERT, group=7)]).criteria == {}
+        assert rows_from([rated_example(item, 4, LIKERT, group=7)]).criteria == {}
 
     @pytest.mark.parametrize(
         ("criteria", "message"),
@@ -418,12 +418,12 @@ class TestCriteria:
     )
     def test_what_is_no_score_of_a_criterion_is_refused(self, criteria, message):
         with pytest.raises(ValueError, match=message):
-            rows_of([example(0, criteria=criteria)])
+            rows_from([example(0, criteria=criteria)])
 
 
 def test_a_scale_without_a_percent_of_its_maximum_is_refused_at_once():
     with pytest.raises(ValueError, match="percent of the maximum needs a scale from 0"):
-        rows_of([example(0)], Scale(low=-1, high=5), percent_of_max=True)
+        rows_from([example(0)], Scale(low=-1, high=5), percent_of_max=True)
 
 
 # judge texts
@@ -521,23 +521,23 @@ def test_odd_texts_cannot(text):
 
 def test_scores_are_shown_between_the_ends_of_their_scale():
     # The paper's own examples divide by the maximum; 0 is described as worst, so min-max here.
-    assert rows_of([example(0), example(4), example(2)]).percent().tolist() == [0.0, 100.0, 50.0]
+    assert rows_from([example(0), example(4), example(2)]).percent().tolist() == [0.0, 100.0, 50.0]
 
 
 def test_left_out_rows_are_those_with_the_same_texts():
-    rows = rows_of([example(0), example(1)])
+    rows = rows_from([example(0), example(1)])
     assert [one.response for one in rows.without([rows.items[0].key]).items] == ["r1"]
 
 
 def test_the_table_of_rows_has_one_judgement_per_row():
-    table = rows_of([example(0), example(1)]).judged(
+    table = rows_from([example(0), example(1)]).judged(
         [Judgement(score=9), Judgement(score=8)], judge_scale=PERCENT
     )
     assert table.predicted.tolist() == [9.0, 8.0]
 
 
 def test_constant_scores_are_refused_where_something_is_chosen_by_them():
-    rows = rows_of([example(0, score=3), example(1, score=3)])
+    rows = rows_from([example(0, score=3), example(1, score=3)])
     with pytest.raises(ValueError, match="all 2 validation scores are 3"):
         rows.refuse_constant()
     assert np.ptp(rows.human) == 0
@@ -548,7 +548,7 @@ class TestCriteriaRows:
 
     @pytest.fixture
     def rows(self):
-        return rows_of(examples_with_criteria())
+        return rows_from(examples_with_criteria())
 
     def test_they_stay_beside_their_rows(self, rows):
         assert rows.take([3, 0]).said("fact check").tolist() == [25, 0]
@@ -560,7 +560,7 @@ class TestCriteriaRows:
         with pytest.raises(ValueError, match="no score on the criterion wit; there is fact che"):
             rows.said("wit")
         with pytest.raises(ValueError, match="no score on the criterion wit; there is none"):
-            rows_of([example(0)]).said("wit")
+            rows_from([example(0)]).said("wit")
 
     def test_the_table_of_several_targets_has_a_part_for_each_with_the_rows_rated_on_it(self, rows):
         judgements = [
@@ -586,13 +586,15 @@ class TestCriteriaRows:
 
 
 def test_scores_may_be_shown_as_percent_of_the_highest_point_rows():
-    rows = rows_of([example(0), example(4), example(2)], percent_of_max=True)
+    rows = rows_from([example(0), example(4), example(2)], percent_of_max=True)
     assert rows.percent().tolist() == [20.0, 100.0, 60.0]
     assert rows.take([2]).percent().tolist() == [60.0]
 
 
 def test_the_table_names_the_scale_of_each_target():
-    rows = rows_of([example(n, scale=Scale(low=1, high=5), criteria={"wit": 50}) for n in range(2)])
+    rows = rows_from(
+        [example(n, scale=Scale(low=1, high=5), criteria={"wit": 50}) for n in range(2)]
+    )
     judgements = [Judgement(score=3, criteria={"wit": {"score": 40}})] * 2
     likert = rows.scale
 
@@ -607,7 +609,9 @@ def test_the_table_names_the_scale_of_each_target():
 
 
 def test_a_judge_that_says_what_people_said_scores_every_row():
-    rows = rows_of([example(n, scale=Scale(low=1, high=5), criteria={"wit": 50}) for n in range(2)])
+    rows = rows_from(
+        [example(n, scale=Scale(low=1, high=5), criteria={"wit": 50}) for n in range(2)]
+    )
     table = rows.as_people_said(["score", "wit"])
     assert table.predicted.tolist() == table.human.tolist()
     assert table.n_calls == (1, 1, 1, 1)

@@ -11,7 +11,7 @@ import pytest
 from optimizing import examples as examples_optimizing
 
 from judgesmith.optimizers import RandomDemonstrationSearch
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rows import rows_from
 from judgesmith.optimizers.space.demonstrations import (
     CHOSEN,
     DRAW,
@@ -571,7 +571,7 @@ def test_a_text_that_is_rated_under_two_sources_is_not_shown_and_chosen_by():
 
 # demonstration choices
 
-ROWS = rows_of(examples_optimizing(range(12)))
+ROWS = rows_from(examples_optimizing(range(12)))
 VANILLA = ActiveCriticConfig(variant="vanilla")
 
 

@@ -24,7 +24,7 @@ from judgesmith.optimizers import (
     parse_objectives,
 )
 from judgesmith.optimizers.objectives.discernment import discernment_by_kind
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rows import rows_from
 from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.lm import Budget, LMClient, lm_client_of
 from judgesmith.programs.lm.dspy_lm import ClientLM
@@ -371,7 +371,7 @@ class TestWithRatings:
 
 class TestWeights:
     def test_ways_to_aggregate_are_compared_by_it(self):
-        rows = rows_of(versioned(examples(range(30)), turn=False))
+        rows = rows_from(versioned(examples(range(30)), turn=False))
         judge = ActiveCritic()
         said = score_batch(judge, rows.texts)
         fit = FitAggregation("q + .2*d_avg", lexical=True, n_repeats=2)
@@ -383,7 +383,7 @@ class TestWeights:
         assert all(one.value > by_name[one.name].value for one in fit.trials_)
 
     def test_a_judge_that_was_fitted_scores_versions_as_was_foreseen(self):
-        rows = rows_of(versioned(examples(range(30)), turn=False))
+        rows = rows_from(versioned(examples(range(30)), turn=False))
         said = score_batch(ActiveCritic(), rows.texts)
         fit = FitAggregation("q + .2*d_avg", lexical=True, n_repeats=2)
         own = fit.choose(rows, said)
@@ -423,7 +423,7 @@ def test_workers_share_out_versions_with_their_rows(tmp_path):
 
 class TestRows:
     def test_judgements_of_texts_are_found_by_row(self):
-        rows = rows_of(versioned(examples(range(3))))
+        rows = rows_from(versioned(examples(range(3))))
         marks = list(range(len(rows.texts)))
         assert len(marks) == 12
         assert rows.at(marks, [1, 4]) == [1, 4, 7, 10]
@@ -435,14 +435,14 @@ class TestRows:
         several = versioned(examples(range(2)))
         several[0]["versions"] = several[0]["versions"][:1]
         with pytest.raises(ValueError, match="have the same kinds in one order"):
-            rows_of(several)
+            rows_from(several)
 
     def test_rows_without_versions_have_none_of_any_kind(self):
         several = [*versioned(examples(range(2))), *examples([5])]
-        assert rows_of(several).versions[-1] == (None, None, None)
+        assert rows_from(several).versions[-1] == (None, None, None)
 
     def test_a_table_of_one_kind_is_that_of_rows_with_one_kind(self):
-        rows = rows_of(versioned(examples(range(6))))
+        rows = rows_from(versioned(examples(range(6))))
         judge = ActiveCritic(variant="vanilla")
         whole = rows.judged(score_batch(judge, rows.texts), judge_scale=PERCENT)
         own = rows.of_kinds(KINDS_DISCERNMENT_SEARCHES[1:2])

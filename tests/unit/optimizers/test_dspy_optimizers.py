@@ -18,7 +18,7 @@ from judgesmith.optimizers.dspy_optimizers import (
     problem_of,
 )
 from judgesmith.optimizers.gepa import LONGEST_SHOWN, Feedback
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rows import rows_from
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
@@ -33,7 +33,7 @@ OBJECTIVES = ["q", "pearson@sample", "q - .1*mae", "kappa"]
 
 
 def bridged(objective="q", *, unscored=(), n=20):
-    rows = rows_of(examples(range(n)))
+    rows = rows_from(examples(range(n)))
     rng = np.random.default_rng(2)
     said = [
         Judgement.unscored("cut off") if row in unscored else Judgement(score=float(points))
@@ -292,7 +292,7 @@ def test_impossible_settings_are_refused(given, why):
 def feedback(human, judge, *, parts=None, responses=None, **given):
     n = len(human)
     responses = responses or [f"response {i}" for i in range(n)]
-    rows = rows_of(
+    rows = rows_from(
         [
             rated_example(
                 RatedItem(source=f"source {i // 2}", response=responses[i]),

@@ -45,7 +45,7 @@ from judgesmith.optimizers.objectives.combining import Constrained, Constraint, 
 from judgesmith.optimizers.objectives.functions import CallsPerItem, ShareScored
 from judgesmith.optimizers.objectives.grammar import as_objective
 from judgesmith.optimizers.predictions import prediction_table
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rows import rows_from
 from judgesmith.optimizers.search.racing import RaceStage, RacingRule
 from judgesmith.programs import ActiveCritic, Panel
 from judgesmith.programs.lm import lm_client_of
@@ -275,7 +275,7 @@ class TestFunctions:
         assert search.trials_[0].value == pytest.approx(np.mean(expected))
 
     def test_a_metric_has_the_interval_of_a_mean(self):
-        rows = rows_of(ROWS)
+        rows = rows_from(ROWS)
         said = [Judgement(score=points) for points in np.linspace(0, 100, len(rows))]
         table = rows.judged(said, judge_scale=Scale(low=0, high=100))
         by_row = [near(row, one) for row, one in zip(ROWS, said, strict=True)]
@@ -292,7 +292,7 @@ class TestFunctions:
         assert as_objective(near).gain(table, table, rng=np.random.default_rng(0)).value == 0
 
     def test_a_function_sees_scored_rows_and_each_target_by_itself(self):
-        rows = rows_of(ROWS)
+        rows = rows_from(ROWS)
         said = [
             Judgement.unscored("cut off") if n % 7 == 0 else Judgement(score=n)
             for n in range(len(rows))

@@ -22,7 +22,7 @@ from judgesmith.optimizers.fitting.panels import (
     weighted_mean,
 )
 from judgesmith.optimizers.predictions import prediction_table
-from judgesmith.optimizers.rows import rated_example, rows_of
+from judgesmith.optimizers.rows import rated_example, rows_from
 from judgesmith.programs import ActiveCritic, PanelJudge, Supervisor, score_batch
 from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.programs.families.modules import AnnotatorJudge
@@ -44,7 +44,7 @@ def recorded(n=240, noise=(1.0, 1.0), seed=0, per_source=4):
     rng = np.random.default_rng(seed)
     truth = rng.normal(size=n)
     human = np.clip(3 + truth, 1, 5)
-    rows = rows_of(
+    rows = rows_from(
         [
             dspy.Example(source="s", response=f"text {k}", score=x, group=k // per_source)
             for k, x in enumerate(human.tolist())
@@ -149,7 +149,7 @@ def test_compiling_a_panel_returns_a_copy_and_leaves_the_student_as_it_was():
 def test_live_members_are_weighed_as_their_recorded_scores_would_be():
     student = panel_of(1, 2, 3)
     trainset = examples(range(40))
-    rows = rows_of(trainset)
+    rows = rows_from(trainset)
     said = {
         name: [one.score for one in score_batch(member, rows.items)]
         for name, member in student.members.items()
@@ -212,7 +212,7 @@ def changed(n=60, *, rated=False, seed=0):
         versions = [(kind, RatedItem(source="s", response=f"{kind.name} {k}")) for kind in KINDS]
         scale = Scale(low=1, high=5)
         examples.append(rated_example(item, score, scale, group=k // 3, versions=versions))
-    rows = rows_of(examples)
+    rows = rows_from(examples)
     said = {}
     for place, (name, scale) in enumerate(PERCENT.items()):
         share = 0.6 + 0.05 * rng.normal(size=n)

@@ -13,7 +13,7 @@ import pytest
 import judgesmith
 from judgesmith.errors import InputError
 from judgesmith.experiments.scoring import score_file
-from judgesmith.optimizers.rows import rated_example, rows_of
+from judgesmith.optimizers.rows import rated_example, rows_from
 from judgesmith.optimizers.space.demonstrations import kept_runs
 from judgesmith.programs import (
     ActiveCritic,
@@ -298,7 +298,7 @@ class TestRunsThatAreShown:
     @pytest.mark.parametrize("name", NAMES)
     def test_words_that_quote_markers_are_shown_to_no_model(self, name):
         words = f"It says: {hostile.TEXTS[name]}"
-        rows = rows_of(
+        rows = rows_from(
             [rated_example(RatedItem(response="r"), 50.0, PERCENT, group=n) for n in range(2)],
             PERCENT,
         )

@@ -9,7 +9,7 @@ import gullible
 import hostile
 import numpy as np
 
-from judgesmith.optimizers.rows import rated_example, rows_of
+from judgesmith.optimizers.rows import rated_example, rows_from
 from judgesmith.optimizers.space.demonstrations import Pool, kept_runs
 from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.active_critic import critic_inputs
@@ -64,7 +64,7 @@ def judge_shown(variant, shown, lm, *, with_run=True):
         return judge
     items = [RatedItem(**shown), RatedItem(**{**shown, "response": shown["response"] + " Also."})]
     examples = [rated_example(one, 40.0, PERCENT, group=n) for n, one in enumerate(items)]
-    rows = rows_of(examples, PERCENT)
+    rows = rows_from(examples, PERCENT)
     runs = {}
     if with_run and judge.protocol.variant != "vanilla":
         names = judge.protocol.rubric.names if judge.protocol.variant == "fine" else ()

@@ -19,7 +19,7 @@ from judgesmith.experiments.evaluate.perspectives.perspectives import (
     no_text_scored,
     sampled_once,
 )
-from judgesmith.experiments.evaluate.perspectives.ratings import builders, error_counts
+from judgesmith.experiments.evaluate.perspectives.ratings import builders, errors_made
 from judgesmith.experiments.evaluate.perspectives.report import built_by_itself
 from judgesmith.experiments.evaluate.preferring import plain_order
 from judgesmith.experiments.scoring.estimates import RunEstimate, estimate_comparing
@@ -146,7 +146,7 @@ def _pairs(
     if criterion not in dataset.criteria:
         raise nobody_rated([criterion], dataset, dataset.criteria)
     ours = np.asarray([bool(item.human.get(criterion)) for item in dataset], dtype=bool)
-    n_errors = np.where(ours, error_counts(dataset), np.nan)
+    n_errors = np.where(ours, errors_made(dataset), np.nan)
     pairs = error_pairs(n_errors, dataset.groups, differences=differences)
     if not len(pairs):
         raise InputError(

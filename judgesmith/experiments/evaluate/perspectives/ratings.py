@@ -139,7 +139,7 @@ def builders(dataset: DataSet) -> Mapping[str, tuple[str, ...]]:
     return {role: tuple(models) for role, models in found.items()}
 
 
-def error_counts(dataset: DataSet) -> FloatArray:
+def errors_made(dataset: DataSet) -> FloatArray:
     """Return how many errors were put into each text, nan if unknown."""
     stated = [provenance_of(item).get("n_errors") for item in dataset]
     numbers = [

@@ -20,7 +20,7 @@ from judgesmith.experiments.evaluate.perspectives.ratings import (
     OUTSIDE,
     RightLevels,
     SampledScores,
-    error_counts,
+    errors_made,
     on_levels_of,
 )
 from judgesmith.metrics import Estimate, confusion_matrix, weighted_kappa_interval
@@ -344,7 +344,7 @@ def perspective_report(
     """Return the reports on all criteria that have one, and their mean."""
     reports: dict[str, GlobalReport | LocalReport] = {}
     refused = dict(left_out)
-    n_errors = error_counts(dataset)
+    n_errors = errors_made(dataset)
     # The same resamples for every criterion: none depends on which others there are.
     seed = int(rng.integers(2**63))
     for name, scores in found.items():

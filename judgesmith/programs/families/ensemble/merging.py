@@ -15,7 +15,7 @@ from judgesmith.errors import InputError
 from judgesmith.programs.families.forms.annotators import quoted_in
 from judgesmith.programs.judging.answers import values_in, without_thoughts
 from judgesmith.programs.judging.program import Calls, PromptRequest, RequestProgram, asked
-from judgesmith.programs.judging.spans import Locator, Place
+from judgesmith.programs.judging.spans import Locator, SpanPlace
 from judgesmith.signatures.aggregation import OutlierRule, PanelRules
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.fences import unix_lines
@@ -136,10 +136,10 @@ class _Cluster:
 
 def merged_by_rule(annotations: Sequence[Annotation], response: str) -> list[Merged]:
     """Return the merged errors in the order of the text; missing content comes last."""
-    return [merged_error(group, response, span) for group, span in grouped(annotations)]
+    return [merged_error(group, response, span) for group, span in merged_groups(annotations)]
 
 
-def grouped(
+def merged_groups(
     annotations: Sequence[Annotation],
 ) -> list[tuple[list[Annotation], tuple[int, int] | None]]:
     """Return annotations that are one error together, and where it is; see ``merged_by_rule``."""
@@ -477,7 +477,7 @@ def _by_stretch(entry: Entry, find: Locator) -> list[Entry]:
 
 
 def _merged(
-    entry: Entry, place: Place, basis: Sequence[Annotation], response: str
+    entry: Entry, place: SpanPlace, basis: Sequence[Annotation], response: str
 ) -> Merged | None:
     if place.located == "missing":
         missing = [one for one in basis if one.span is None]
@@ -490,7 +490,7 @@ def _merged(
     return merged_error(touching, response, (place.start, place.end), entry.explanation)
 
 
-def _around(quoted: str, named: Sequence[Annotation], response: str) -> Place:
+def _around(quoted: str, named: Sequence[Annotation], response: str) -> SpanPlace:
     spans = list(dict.fromkeys(one.span for one in named if one.span is not None))
     for start, end in spans[:_MOST_PLACES]:
         first = max(start - len(quoted), 0)
@@ -499,7 +499,7 @@ def _around(quoted: str, named: Sequence[Annotation], response: str) -> Place:
             continue
         begun, ended = found.start + first, found.end + first
         if any(_touches(one, begun, ended) for one in named):
-            return Place(begun, ended, found.located, found.ambiguous)
+            return SpanPlace(begun, ended, found.located, found.ambiguous)
     return Locator("")(quoted)  # in none of the places; perhaps it says that something is missing
 
 

@@ -23,7 +23,7 @@ from judgesmith.programs.perturbing.injecting import (
     inject_each,
     injected_by_rule,
     known_sub_aspects,
-    read_errors,
+    reported_errors,
     sequences,
     verified_errors,
 )
@@ -519,13 +519,13 @@ ONE = '{"number": 1, "was": "a", "now": "b", "explanation": "x\\n y"}'
     ],
 )
 def test_one_error_is_read_however_it_is_wrapped(text):
-    (found,) = read_errors(text, 1)
+    (found,) = reported_errors(text, 1)
     assert (found.number, found.was, found.now, found.explanation) == (1, "a", "b", "x y")
 
 
 def test_errors_come_in_the_order_of_their_numbers():
     text = '[{"number": 2, "was": "b", "now": ""}, {"number": 1, "was": null, "now": "a"}]'
-    assert [(one.was, one.now) for one in read_errors(text, 2)] == [("", "a"), ("b", "")]
+    assert [(one.was, one.now) for one in reported_errors(text, 2)] == [("", "a"), ("b", "")]
 
 
 @pytest.mark.parametrize(
@@ -544,11 +544,11 @@ def test_errors_come_in_the_order_of_their_numbers():
 )
 def test_anything_but_one_record_for_each_error_is_refused(text, n):
     with pytest.raises(ValueError, match=r"."):
-        read_errors(text, n)
+        reported_errors(text, n)
 
 
 def test_an_explanation_without_end_is_cut():
-    (found,) = read_errors(f'[{{"was": "a", "now": "b", "explanation": "{"x" * 9000}"}}]', 1)
+    (found,) = reported_errors(f'[{{"was": "a", "now": "b", "explanation": "{"x" * 9000}"}}]', 1)
     assert len(found.explanation) == 500
 
 
