@@ -18,7 +18,7 @@ source are resampled together. ``confidence`` is the nominal coverage of an inte
 ``rng`` is a seed or a ``numpy.random.Generator``; ``n_resamples`` is 20 or more.
 
 A ``ValueError`` names lists that do not pair up, a missing or infinite human score, a missing
-label, or a setting outside the range that is given; a ``TypeError`` a value of the wrong kind.
+label, text where numbers belong, or a setting out of its range; a ``TypeError`` other kinds.
 Functions ending in ``_error`` are better when lower; all others are better when higher.
 Undefined is nan, never 0, and what is left out is counted. NumPy is loaded with the first name
 that is used, SciPy only where a formula needs it. The names are listed in ``__init__.pyi``.

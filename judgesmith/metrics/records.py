@@ -138,14 +138,18 @@ class Estimate(Record):
         unit = self.unit or ("rows" if self.n_groups == self.n else "sources")
         rows = "" if unit == "rows" else f", {self.n_groups} {unit}"
         undefined = f", {self.n_undefined} undefined" if self.n_undefined else ""
+        shown = self.reported()
+        within = f"{100 * self.confidence:g}% interval [{self.low:.4g}, {self.high:.4g}] by {unit}"
+        if math.isnan(shown.low):
+            few = self.n_groups < FEWEST_GROUPS
+            within = f"no interval: fewer than {FEWEST_GROUPS} {unit}" if few else "no interval"
         return (
-            f"{type(self).__name__}({self.statistic or 'value'} {self._in_short()}, "
-            f"{100 * self.confidence:g}% interval [{self.low:.4g}, {self.high:.4g}] by {unit}, "
+            f"{type(self).__name__}({self.statistic or 'value'} {shown._in_short()}, {within}, "
             f"n={self.n} rows{rows}{undefined})"
         )
 
     def _in_short(self) -> str:
-        return f"{self.value:.4g}"
+        return "undefined" if math.isnan(self.value) else f"{self.value:.4g}"
 
     @property
     def has_few_groups(self) -> bool:
@@ -182,8 +186,8 @@ class PairedEstimate(Estimate):
     first, second : float
         The statistic of either predictor; ``value`` is ``first - second``.
     p_value : float
-        Two-sided, for the hypothesis of no difference; from ``1 / (n_resamples + 1)`` to 1, nan
-        without an interval.
+        Two-sided, for the hypothesis of no difference; nan without an interval. It cannot be
+        below ``2 / (n_resamples + 1)``, more with few groups, however large the difference.
     """
 
     first: float
@@ -192,7 +196,7 @@ class PairedEstimate(Estimate):
 
     def _in_short(self) -> str:
         difference = f"difference {self.value:.4g} ({self.first:.4g} - {self.second:.4g})"
-        return f"{difference}, p={self.p_value:.4g}"
+        return difference if math.isnan(self.p_value) else f"{difference}, p={self.p_value:.4g}"
 
     @property
     def is_clear(self) -> bool:

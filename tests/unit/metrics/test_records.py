@@ -211,7 +211,7 @@ TWO = [0, 0, 1, 1, 2, 2]
             spearman_difference(
                 HUMAN_of_estimate, JUDGE_of_estimate, OTHER, sources=TWO, confidence=0.9
             ),
-            ("90% interval", "by sources, n=6 rows, 3 sources)"),
+            ("no interval: fewer than 5 sources, n=6 rows, 3 sources)",),
         ),
         (
             weighted_kappa_interval(HUMAN_of_estimate, JUDGE_of_estimate),
@@ -225,7 +225,7 @@ TWO = [0, 0, 1, 1, 2, 2]
                 level="system",
                 resample="both",
             ),
-            ("system-level q", "by sources and systems, n=6 rows, 2 sources and systems"),
+            ("system-level q", "fewer than 5 sources and systems, n=6 rows, 2 sources and systems"),
         ),
         (
             correlation.lins_ccc_interval(
