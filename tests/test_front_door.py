@@ -30,14 +30,9 @@ def test_every_public_name_is_there_and_documented(name):
 
 
 def test_the_names_are_sorted_and_are_all_that_is_shown():
-    assert sorted(judgesmith.__all__) == judgesmith.__all__ == dir(judgesmith)
-
-
-def test_type_checkers_see_the_same_names():
-    tree = ast.parse(Path(judgesmith.__file__).read_text(encoding="utf-8"))
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = [alias.asname or alias.name for node in block.body for alias in node.names]
-    assert sorted(seen) == judgesmith.__all__
+    packages = {"data", "experiments", "metrics", "optimizers", "programs", "signatures"}
+    assert sorted(judgesmith.__all__) == judgesmith.__all__
+    assert dir(judgesmith) == sorted({*judgesmith.__all__, *packages})
 
 
 PACKAGE = Path(judgesmith.__file__).parent

@@ -52,6 +52,7 @@ class RandomDemonstrationSearch(JudgeSearch[Objective, Judge]):
 
     Examples
     --------
+    >>> import dspy
     >>> from judgesmith.programs import ActiveCritic
     >>> rows = [
     ...     dspy.Example(

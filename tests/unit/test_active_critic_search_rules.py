@@ -321,14 +321,14 @@ def test_ours_the_uncompiled_judge_is_the_teacher():
 def test_ours_the_pool_is_a_fifth_at_least_4_rows_per_demonstration_and_at_most_half(
     n_sources, n_demonstrations, n_pool
 ):
-    parts = pool_and_selection(
+    pool, selection = pool_and_selection(
         range(n_sources),
         range(n_sources),
         n_demonstrations=n_demonstrations,
         rng=np.random.default_rng(0),
     )
-    assert len(parts.pool) == n_pool
-    assert len(parts.selection) == n_sources - n_pool
+    assert len(pool) == n_pool
+    assert len(selection) == n_sources - n_pool
 
 
 def test_ours_rows_that_are_shown_and_rows_to_choose_by_share_no_source():

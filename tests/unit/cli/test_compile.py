@@ -23,7 +23,7 @@ ESTIMATE = {"value", "low", "high", "confidence", "n", "n_groups", "n_undefined"
 KEYS = {
     *("judge", "target", "calls", "cost_usd", "rows"),
     *("uncompiled", "selection", "heldout", "gain", "optimism", "objective", "criteria"),
-    "confirmation",
+    *("confirmation", "notes"),
 }
 QUICK = ["--rounds", "2"]
 
@@ -79,7 +79,7 @@ def test_the_same_command_again_asks_nothing_and_says_the_same(run, data, folder
     before = (folder / "judge" / "judge.json").read_bytes()
     (folder / ".judgesmith" / "ledger.sqlite").unlink()
     again = compiled(run, data, *QUICK).json
-    assert again == first | {"calls": 0}
+    assert again == first | {"calls": 0, "notes": []}
     assert (folder / "judge" / "judge.json").read_bytes() == before
     assert "no model calls made" in run("compile", data, "-o", "judge", *QUICK).out
 
@@ -441,7 +441,10 @@ def test_a_distance_as_long_as_the_scale_is_refused_before_anything_is_asked(run
 @pytest.mark.no_cover
 def test_the_same_command_again_asks_nothing(run, folder):
     first = compiled_compile_calibrated(run, "--calibrate")
-    assert compiled_compile_calibrated(run, "--calibrate").json == first.json | {"calls": 0}
+    assert compiled_compile_calibrated(run, "--calibrate").json == first.json | {
+        "calls": 0,
+        "notes": [],
+    }
     other = run(
         "compile",
         "sample",
@@ -474,7 +477,9 @@ def test_only_a_search_of_the_protocol_can_make_the_calibration_dearer(run, fold
             run("compile", "sample", "-o", "judge", *options, *more, "--dry-run", "--json").json
             for more in ([], ["--calibrate"])
         )
-        return whole["calls"] - plain["calls"] * 112 / 160  # rows that are compiled from
+        return (
+            whole["calls_at_most"] - plain["calls_at_most"] * 112 / 160
+        )  # rows that are compiled from
 
     options = ["--criteria", "general", "--demonstrations", "0", "--rounds", "1"]
     assert added(*options, "--holdout", "0") == pytest.approx(48 * 2)

@@ -289,7 +289,7 @@ def test_a_judge_is_made_and_its_search_is_kept_beside_the_ledger(run, data, fol
 def test_the_same_command_again_asks_nothing(run, data, folder):
     first = compiled_compile_protocol(run, data)
     before = (folder / "judge" / "judge.json").read_bytes()
-    assert compiled_compile_protocol(run, data).json == first.json | {"calls": 0}
+    assert compiled_compile_protocol(run, data).json == first.json | {"calls": 0, "notes": []}
     again = compiled_compile_protocol(run, data, out="other")
     assert again.json["calls"] == 0
     assert (folder / "other" / "judge.json").read_bytes() == before
@@ -618,7 +618,7 @@ def test_every_row_is_accounted_for_and_no_question_is_asked_three_times(
     assert "without a score count in no agreement" in done.err
 
     again = run(*command)
-    assert again.json == done.json | {"calls": 0}
+    assert again.json == done.json | {"calls": 0, "notes": []}
     assert server.counts()["requests"] == counts["requests"]
 
     check_scores(run, server, folder, ask)

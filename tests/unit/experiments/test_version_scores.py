@@ -471,7 +471,7 @@ def test_what_the_budget_left_unasked_is_not_compared():
 @pytest.mark.parametrize(("value", "kept"), [(0.1, "start"), (0.9, "winner")])
 def test_a_compilation_keeps_the_start_where_weights_make_it_better(monkeypatch, value, kept):
     found = Weighed(value=value, before=0.5, n_rows=30)
-    monkeypatch.setattr(tuning, "weighed", lambda *_, **__: found)
+    monkeypatch.setattr(tuning, "fitted_winner", lambda *_, **__: found)
     data = read_items("sample").subset(range(60))
     settings = CompileSettings(
         optimizer="protocol", n_trials=4, criteria="given", protocol={"variant": "vanilla"}

@@ -103,7 +103,7 @@ def test_every_output_has_an_annotation_on_every_criterion_it_was_drawn_for(made
 
 def test_only_what_was_drawn_is_asked_and_nothing_again(made, examples, tmp_path):
     lm = model("offline", ledger=str(tmp_path / "ledger.sqlite"))
-    assert made.calls == 24
+    assert made.estimate({}, lm).calls == 24
     assert made.examples(lm=lm, concurrency=1) == examples
     assert lm_client_of(lm).usage.calls == 24
     again = model("offline", ledger=str(tmp_path / "ledger.sqlite"))
