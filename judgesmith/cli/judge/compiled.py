@@ -146,6 +146,7 @@ def print_nothing(
                 "cost_usd": usage.cost_usd,
                 "rows": _rows(fault.rows),
                 **dict.fromkeys(parts),
+                "notes": notes,
             }
         )
     say_notes(notes, as_json=as_json)

@@ -100,7 +100,7 @@ def test_the_same_command_again_asks_nothing_and_finds_the_same_front(
 ):
     kept = [*BOTH, "--ledger", made_front / "ledger.sqlite"]
     printed = compiled(run, data, *kept).json
-    assert printed | {"judge": ""} == fronted | {"judge": "", "calls": 0}
+    assert printed | {"judge": ""} == fronted | {"judge": "", "calls": 0, "notes": []}
     again = compiled(run, data, *kept, out="other")
     assert again.json["calls"] == 0
     assert saved(folder, "other") == saved(folder)
