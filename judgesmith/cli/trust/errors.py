@@ -237,7 +237,7 @@ def _evaluated(
     except InputError as fault:
         if gold is not None:
             raise
-        # Nobody asked for it: the errors can be read all the same.
+        # It was not asked for: the errors can be read without it.
         return None, [f"errors are held against nothing: {fault}"]
 
 

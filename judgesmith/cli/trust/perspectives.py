@@ -216,7 +216,7 @@ def _judge(asked: PerspectiveChoice, given: Named, dataset: DataSet) -> tuple[An
 
     saved = load_saved(given.text)
     ranks = judges_sources(saved)
-    # Texts of which nobody says how many errors they have are ranked, in the judge's own way.
+    # Texts without a known number of errors are ranked, in the judge's own way.
     compares = ranks and asked.perspective == "local" and bool(np.any(errors_made(dataset) > 0))
     if asked.samples is not None and not isinstance(saved, SavedJudge):
         raise OptionError(
