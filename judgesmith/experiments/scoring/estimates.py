@@ -289,7 +289,7 @@ class RunEstimate:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values: under ``calls`` the expected number, and its bounds beside it."""
+        """Return plain values: under ``calls`` the expected number, with its bounds."""
         unlisted = self.calls_without_probabilities
         return {
             "calls": self.calls if self.expected_calls is None else self.expected_calls,
@@ -307,7 +307,7 @@ NO_CALLS = RunEstimate(calls=0, max_calls=0, input_tokens=0, output_tokens=0, co
 
 
 def known_price(lm: AnyModel) -> Price | None:
-    """Return the price that a model was given; None where there is none."""
+    """Return the price that a model was given; None without one."""
     from judgesmith.programs.lm import lm_client_of
 
     client = lm_client_of(lm)
