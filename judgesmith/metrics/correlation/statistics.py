@@ -293,16 +293,25 @@ def _with(statistic: Statistic, of: Callable[..., Any], name: str, doc: str) -> 
     return function
 
 
-def _pair(statistic: Statistic, x: str) -> tuple[_Interval, _Difference]:
-    """Return the functions ``x_interval`` and ``x_difference``."""
-    return (
-        _with(statistic, agreement_interval, f"{x}_interval", _INTERVAL.format(x=x)),
-        _with(statistic, agreement_difference, f"{x}_difference", _DIFFERENCE.format(x=x)),
+def _interval_of(statistic: Statistic, x: str) -> _Interval:
+    found: _Interval = _with(statistic, agreement_interval, f"{x}_interval", _INTERVAL.format(x=x))
+    return found
+
+
+def _difference_of(statistic: Statistic, x: str) -> _Difference:
+    found: _Difference = _with(
+        statistic, agreement_difference, f"{x}_difference", _DIFFERENCE.format(x=x)
     )
+    return found
 
 
-pearson_interval, pearson_difference = _pair("pearson", "pearson")
-spearman_interval, spearman_difference = _pair("spearman", "spearman")
-kendall_interval, kendall_difference = _pair("kendall", "kendall")
-lins_ccc_interval, lins_ccc_difference = _pair("concordance", "lins_ccc")
-q_interval, q_difference = _pair("q", "q")
+pearson_interval = _interval_of("pearson", "pearson")
+pearson_difference = _difference_of("pearson", "pearson")
+spearman_interval = _interval_of("spearman", "spearman")
+spearman_difference = _difference_of("spearman", "spearman")
+kendall_interval = _interval_of("kendall", "kendall")
+kendall_difference = _difference_of("kendall", "kendall")
+lins_ccc_interval = _interval_of("concordance", "lins_ccc")
+lins_ccc_difference = _difference_of("concordance", "lins_ccc")
+q_interval = _interval_of("q", "q")
+q_difference = _difference_of("q", "q")
