@@ -10,7 +10,7 @@ import click
 
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import blaming
-from judgesmith.cli.shared.judge_models import asked_models, by_name
+from judgesmith.cli.shared.judge_models import asked_models, models_by_name
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import (
     Command,
@@ -147,7 +147,7 @@ def command(
     saved, lms = asked_models(saved, choice, run_id=f"distil {run}", roles=roles)
     if dry_run:
         bound = replace(made, judge=saved)
-        estimate = bound.estimate(by_name(lms), lms[0])
+        estimate = bound.estimate(models_by_name(lms), lms[0])
         print_estimate(estimate, as_json=as_json, outputs=len(made.sample.outputs))
         return
     made = replace(made, judge=saved)

@@ -389,7 +389,7 @@ def _print_estimate(
     cost = "unknown (give a price)" if total.cost_usd is None else f"${total.cost_usd:.2f}"
     say(
         f"\n{total.calls} calls if every answer can be read, at most {total.max_calls}, "
-        f"about {total.to_dict()['calls']} as a rule; cost {cost}.\nNothing was asked. What cells "
+        f"about {total.expected} as a rule; cost {cost}.\nNothing was asked. What cells "
         "share is counted for each of them, and cached answers are not subtracted."
     )
 

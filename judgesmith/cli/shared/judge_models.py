@@ -182,10 +182,10 @@ def judging_estimate(
     """Return what it takes that a judge, bound to its models, judges every item."""
     from judgesmith.experiments.scoring.estimates import estimate_judging
 
-    return estimate_judging([saved], items, by_name(lms), lms[0], often=often)
+    return estimate_judging([saved], items, models_by_name(lms), lms[0], often=often)
 
 
-def by_name(lms: Sequence[dspy.LM]) -> dict[str, dspy.LM]:
+def models_by_name(lms: Sequence[dspy.LM]) -> dict[str, dspy.LM]:
     """Return models by the names that judges ask them by."""
     return {str(lm.model): lm for lm in lms}
 

@@ -127,8 +127,8 @@ def command(
             refuse_over_sources(objective, judge=side.text)
     dataset = load_data(data, columns, scales)
     scores, targets = _targets(sides, judges, dataset, target, aggregate, criterion, data=data)
-    named_models = ModelChoice(**choice, needs_keys=not dry_run)
-    asked = _asked(judges, named_models, f"{dataset.digest} {targets.name}", roles)
+    chosen = ModelChoice(**choice, needs_keys=not dry_run)
+    asked = _asked(judges, chosen, f"{dataset.digest} {targets.name}", roles)
     if dry_run and any(asked):
         items = [dataset[place] for place in targets.rated.tolist()]
         estimates = [judging_estimate(judge, items, lms) for judge, lms in filter(None, asked)]

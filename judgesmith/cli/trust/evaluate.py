@@ -119,7 +119,7 @@ def command(
     scale = answer_scale(answers)
     asked = asked_perspective(perspective, samples, scale, on_file=given.path is not None)
     dataset = load_data(data, columns, scales)
-    named_models = ModelChoice(**choice, needs_keys=not dry_run)
+    chosen = ModelChoice(**choice, needs_keys=not dry_run)
     if asked is not None:
         report_perspective(
             asked,
@@ -129,7 +129,7 @@ def command(
             target=target,
             aggregate=aggregate,
             criterion=criterion,
-            choice=named_models,
+            choice=chosen,
             roles=roles,
             seed=seed,
             concurrency=concurrency,
@@ -140,17 +140,19 @@ def command(
     rng = np.random.default_rng(seed)
     found: Evaluation | PreferenceEvaluation
     if given.path is None:
-        asking = _asking(
-            judge, dataset, target, aggregate, choice=named_models, roles=roles, data=data
+        saved, targets, lms = _asking(
+            judge, dataset, target, aggregate, choice=chosen, roles=roles, data=data
         )
         if dry_run:
-            items = [dataset[place] for place in asking[1].rated.tolist()]
-            print_estimate(judging_estimate(asking[0], items, asking[2]), as_json=as_json)
+            items = [dataset[place] for place in targets.rated.tolist()]
+            print_estimate(judging_estimate(saved, items, lms), as_json=as_json)
             return 0
         found = _of_judge(
             judge,
             dataset,
-            *asking,
+            saved,
+            targets,
+            lms,
             aggregate=aggregate,
             rng=rng,
             concurrency=concurrency,

@@ -10,7 +10,7 @@ import click
 
 from judgesmith.cli.shared.agreement import estimate_text, print_order
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import asked_models, by_name, nothing_asked
+from judgesmith.cli.shared.judge_models import asked_models, models_by_name, nothing_asked
 from judgesmith.cli.shared.judged import UNTRACED, Named
 from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.cli.shared.options import Command, WholeNumber, given_options, together
@@ -87,6 +87,11 @@ class PerspectiveChoice:
     perspective: str
     samples: int | None
     answers: Scale | None
+
+    @property
+    def told(self) -> str:
+        """What tells one choice from another, for the name of a run."""
+        return f"{self.perspective} {self.samples} {self.answers}"
 
 
 def answer_scale(answers: str | None) -> Scale | None:
@@ -169,7 +174,7 @@ def report_perspective(
     notes: list[str] = []
     if given.path is None:
         saved, compares = _judge(asked, given, dataset)
-        run_id = f"evaluate {saved.fingerprint} {dataset.digest} {asked}"
+        run_id = f"evaluate {saved.fingerprint} {dataset.digest} {asked.told}"
         saved, lms = asked_models(saved, choice, run_id=run_id, roles=roles)
         if dry_run:
             with blaming(data):
@@ -270,7 +275,9 @@ def _estimate(
             saved, dataset, lms[0], target=common["target"], samples=asked.samples
         )
     own = {name: one for name, one in common.items() if name != "rng"}
-    return perspective_estimate(saved, dataset, by_name(lms), lms[0], samples=asked.samples, **own)
+    return perspective_estimate(
+        saved, dataset, models_by_name(lms), lms[0], samples=asked.samples, **own
+    )
 
 
 def _of_scores(

@@ -270,13 +270,18 @@ class RunEstimate:
             calls_without_probabilities=unlisted if unlisted > calls else None,
         )
 
+    @property
+    def expected(self) -> int:
+        """How many calls are usual."""
+        return self.calls if self.expected_calls is None else self.expected_calls
+
     def __add__(self, other: RunEstimate) -> RunEstimate:
         """Return what two runs ask and cost together."""
         usd = None
         if self.cost_usd is not None and other.cost_usd is not None:
             usd = self.cost_usd + other.cost_usd
         calls = self.calls + other.calls
-        usual = sum(one.expected_calls or one.calls for one in (self, other))
+        usual = self.expected + other.expected
         unlisted = sum(one.calls_without_probabilities or one.calls for one in (self, other))
         return RunEstimate(
             calls=calls,
@@ -292,7 +297,7 @@ class RunEstimate:
         """Return plain values: under ``calls`` the expected number, with its bounds."""
         unlisted = self.calls_without_probabilities
         return {
-            "calls": self.calls if self.expected_calls is None else self.expected_calls,
+            "calls": self.expected,
             "calls_at_most": self.calls,
             "max_calls": self.max_calls,
             "input_tokens": self.input_tokens,

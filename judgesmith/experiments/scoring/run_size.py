@@ -12,7 +12,11 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
-from judgesmith.experiments.scoring.estimates import CHARACTERS_PER_TOKEN, judging_efforts
+from judgesmith.experiments.scoring.estimates import (
+    CHARACTERS_PER_TOKEN,
+    judging_efforts,
+    known_price,
+)
 from judgesmith.programs.judging.runner import iter_scores, was_not_asked
 from judgesmith.programs.lm import AnyModel, lm_client_of
 from judgesmith.programs.lm.budget import BATCH_SHARE, Price
@@ -88,8 +92,7 @@ def row_effort(
         asked = one.model if one.model in prices else next(iter(prices))
         price = prices[asked]
         if one.own is not None:
-            asked, client = str(one.own.model), lm_client_of(one.own)
-            price = None if client is None else client.price
+            asked, price = str(one.own.model), known_price(one.own)
         calls, most = calls + effort.calls, most + effort.most
         came, wrote, shared = came + tokens, wrote + effort.answered, shared + cached
         offline += effort.calls if asked == "offline" else 0.0

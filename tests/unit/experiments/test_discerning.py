@@ -36,7 +36,7 @@ from judgesmith.programs import SavedJudge
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.lm import lm_client_of, model
-from judgesmith.signatures import ActiveCriticConfig, Criterion, Rubric
+from judgesmith.signatures import ActiveCriticConfig, Criterion, Rubric, Scale
 
 # discerning
 
@@ -412,6 +412,13 @@ class TestWithoutAnyRating:
         ):
             with pytest.raises(ValueError, match=said):
                 compile_judge(unrated, QUICK.model_copy(update=update), lm=model(ledger=None))
+
+    def test_equal_ratings_are_none_from_python_too(self, unrated, lm):
+        given = {"human": {"overall": (3.0,)}, "scale": {"overall": Scale(low=1, high=5)}}
+        same = DataSet(name="bare", items=tuple(one.model_copy(update=given) for one in unrated))
+        settings = QUICK.model_copy(update={"optimizer": "none"})
+        found, bare = (compile_judge(one, settings, lm=lm) for one in (same, unrated))
+        assert found.discernment.to_dict() == bare.discernment.to_dict()
 
     def test_a_budget_that_ends_early_leaves_a_judge(self, unrated, tmp_path):
         lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=500)
