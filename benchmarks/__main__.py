@@ -7,8 +7,8 @@ python -m benchmarks docs
 ``run`` takes names of benchmarks, or of a folder without a benchmark of its name. It writes the
 rows to ``benchmarks/results/NAME.json``; with ``--quick`` the numbers mean nothing, and only ``-o``
 keeps them. ``run NAME -- --help`` says what settings there are. ``docs`` writes tables between
-marks: ``<!-- benchmark: NAME, table 1, columns a; b -->`` and ``<!-- /benchmark -->``, where all
-but the name may be left out.
+marks: ``<!-- benchmark: NAME, table 1, rows a = x; y, by b, columns c; d -->`` and
+``<!-- /benchmark -->``, where all but the name may be left out.
 """
 
 import argparse
@@ -36,8 +36,8 @@ from benchmarks.harness import (
 )
 
 MARK = re.compile(
-    r"(<!-- benchmark: (\w+)(?:, table (\d+))?(?:, by ((?:(?!, columns)[^>])*))?"
-    r"(?:, columns ([^>]*))? -->\n)"
+    r"(<!-- benchmark: (\w+)(?:, table (\d+))?(?:, rows ((?:(?!, by |, columns )[^>])*))?"
+    r"(?:, by ((?:(?!, columns)[^>])*))?(?:, columns ([^>]*))? -->\n)"
     r".*?(?=<!-- /benchmark -->)",
     re.DOTALL,
 )
@@ -106,15 +106,19 @@ def run_named(names: list[str], own: list[str], *, quick: bool, to: Path | None)
 def tables(
     name: str,
     number: str | None,
+    of: str | None,
     by: str | None,
     columns: str | None,
     every: Mapping[str, Benchmark],
 ) -> str:
-    """Return the tables of a file of results, or some columns of one of them."""
+    """Return the tables of a file of results, or some rows and columns of one of them."""
     document = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     rows = document["rows"]
     if number is not None:
         rows = [list(several) for _, several in groupby(rows, key=tuple)][int(number) - 1]
+    if of is not None:
+        column, _, values = of.partition(" = ")
+        rows = [row for row in rows if str(row[column]) in values.split("; ")]
     if by is not None:
         rows = ranges(rows, by.split("; "))
     if columns is not None:

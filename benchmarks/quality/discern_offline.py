@@ -13,9 +13,10 @@ each text by itself:
   answers to questions about a paragraph;
 - DEMETR and BUMP: texts that people and scripts changed, as they are.
 
-One table has all sets, and sentences say what was not noticed; ``--tables`` adds a table for each
-set, D by criterion. ``discern_recorded`` has the metrics that BUMP's authors recorded: the share of
-pairs whose wrong version scores lower, as they published it, and D.
+The first table has one row per set, the second D by kind of change; then follow a table for each
+set, D by criterion, and sentences on what was not noticed. ``discern_recorded`` has the metrics
+that BUMP's authors recorded: the share of pairs whose wrong version scores lower, as they published
+it, and D.
 """
 
 from __future__ import annotations
@@ -257,7 +258,6 @@ def discern_offline(
     items: Annotated[int, "texts per set"] = 100,
     seed: int = 0,
     only: Annotated[tuple[str, ...], "titles of sets"] = (),
-    tables: Annotated[bool, "a table for each set, too"] = False,
 ) -> Iterator[Row]:
     """What the offline model notices of damaged texts, and what it does not."""
     chosen = [one for one in SOURCES if not only or one.title in only]
@@ -265,7 +265,6 @@ def discern_offline(
     yield from summary(found)
     yield from together({title: one for title, one in found.items() if title not in AS_THEY_ARE})
     for title, one in found.items():
-        if tables:
-            yield from ({"texts": title} | row for row in table(one))
+        yield from ({"texts": title} | row for row in table(one))
     for title, one in found.items():
         yield from ({"texts": title, "conclusion": said} for said in conclusions(one))

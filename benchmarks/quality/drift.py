@@ -79,10 +79,10 @@ def german(rows: list[SnapshotRow], rng: np.random.Generator) -> list[SnapshotRo
 
 CHANGES: dict[str, Change] = {
     "nothing": lambda rows, rng: rows,
-    "scores + .5 sd": raised(0.5),
-    "scores + .25 sd": raised(0.25),
-    "10 % unscored": unscored,
-    "10 % German": german,
+    "scores + 0.5 sd": raised(0.5),
+    "scores + 0.25 sd": raised(0.25),
+    "10% unscored": unscored,
+    "10% German": german,
 }
 
 

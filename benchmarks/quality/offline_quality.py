@@ -184,6 +184,6 @@ def offline_quality(
         row |= {"Q": sum(plain), "mean Q": sum(agreement(means, human))}
         for demos, change in zip(("3 demos", "8 demos"), moved, strict=True):
             row[demos] = f"{fmean(change):+.3f} ± {pstdev(change):.3f}"
-        for what, pair in zip(("lexical P/S", "+ scores"), learnt, strict=True):
+        for what, pair in zip(("learned P/S", "+ scores"), learnt, strict=True):
             row[what] = "/".join(f"{one:.3f}" for one in pair)
         yield row | {"features, ms": feature_ms, "judge, ms": judge_ms}

@@ -61,7 +61,7 @@ PUBLISHED = {
 }
 SIDES: tuple[tuple[Perspective, str], ...] = (
     ("global", "kappa"),
-    ("local", "neighbours in order"),
+    ("local", "neighbours"),
 )
 N_SAMPLES = (1, 5, 10, 20)
 GAPS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -101,14 +101,18 @@ def peoples(data: DataSet) -> dict[str, Scale]:
 
 
 def recorded() -> Iterator[Row]:
-    """Yield kappa and local accuracy of all judges on record."""
-    for name, file in ((SUMMEVAL, LIKERT), (TOPICAL, SAMPLED)):
+    """Yield kappa and local accuracy of all recorded judges: means, then by criterion."""
+    for title, name, file in (
+        ("SummEval, one answer each", SUMMEVAL, LIKERT),
+        ("Topical-Chat, 20 answers each", TOPICAL, SAMPLED),
+    ):
         data = rated(name)
         path = data_file(file)
-        on_record = {one: recorded_by_criterion(path, data, judge=one) for one in judges_in(path)}
-        for perspective, what in SIDES:
-            names: tuple[str, ...] = ()
-            for judge, scores in on_record.items():
+        for judge in judges_in(path):
+            scores = recorded_by_criterion(path, data, judge=judge)
+            row: Row = {title: judge}
+            by_criterion: Row = {}
+            for perspective, what in SIDES:
                 found = perspective_of_scores(
                     scores,
                     data,
@@ -116,11 +120,11 @@ def recorded() -> Iterator[Row]:
                     answers=peoples(data),
                     rng=np.random.default_rng(0),
                 )
-                names = names or tuple(found.reports)
-                row: Row = {f"{name}, {what}": judge}
-                for one in names:
-                    row[one] = found.reports[one].value if one in found.reports else None
-                yield row | {"mean": found.mean}
+                row[what] = found.mean
+                for one in peoples(data):
+                    report = found.reports.get(one)
+                    by_criterion[f"{what}, {one}"] = None if report is None else report.value
+            yield row | by_criterion
 
 
 def samples() -> Iterator[Row]:

@@ -170,13 +170,13 @@ WAYS = {"criteria": "learned weights", "lexical": "with lexical features"}
 
 
 @benchmark(
-    quick={"seeds": 1, "processes": 1, "judges": 1, "sets": ("topical_chat",)},
+    quick={"seeds": 1, "judges": 1, "sets": ("topical_chat",)},
     formats=dict.fromkeys((*WAYS.values(), "optimism"), "+.3f") | {"members asked": ".1f"},
 )
 def recorded_answers(
     *,
     seeds: int = 20,
-    processes: int = 2,
+    processes: int = 1,
     judges: Annotated[int | None, "of each set, or all"] = None,
     sets: tuple[str, ...] = tuple(SETS),
 ) -> Iterator[Row]:

@@ -30,9 +30,9 @@ SETS = ("topical_chat", "sfres")
 EFFECTS = (0.0, 0.3, 1.0)
 RULES = {
     "the best": None,
-    "level .2": ImprovementTest(level=0.2),
-    "level .1": ImprovementTest(level=0.1),
-    "level .05": ImprovementTest(level=0.05),
+    "level 0.2": ImprovementTest(level=0.2),
+    "level 0.1": ImprovementTest(level=0.1),
+    "level 0.05": ImprovementTest(level=0.05),
 }
 
 
@@ -113,8 +113,8 @@ def rows_of(n_rows: int, effects: float, worlds: Sequence[dict[str, Choice]]) ->
 )
 def confirming(
     *,
-    seeds: str = "0-7",
-    rows: tuple[int, ...] = (60, 200, 600),
+    seeds: str = "0-5",
+    rows: tuple[int, ...] = (60, 200),
     trials: Annotated[int, "of every search"] = N_TRIALS,
     processes: int = 1,
 ) -> Iterator[Row]:

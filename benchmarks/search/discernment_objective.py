@@ -88,9 +88,9 @@ def rows_of(name: str, found: list[dict[str, Any]]) -> Iterator[Row]:
 @benchmark(quick={"sets": ("topical_chat",), "seeds": 1, "trials": 1, "versions": 1, "sources": 12})
 def discernment_objective(
     *,
-    sets: tuple[str, ...] = ("qags_cnndm", "wiki_da"),
+    sets: tuple[str, ...] = ("qags_cnndm", "topical_chat"),
     seeds: Annotated[int, "how many, from 0"] = 5,
-    trials: int = 12,
+    trials: int = 8,
     versions: int = 3,
     results: Annotated[str | None, "file of runs that are not done again"] = None,
     sources: Annotated[int | None, "of each set, or all"] = None,
