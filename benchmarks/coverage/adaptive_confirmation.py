@@ -34,7 +34,7 @@ OWN = (1.0, 0.5, 0.1)
 OF_START = 0.5
 """Share of the luck that is the start's, which all gains have."""
 LEVELS = (0.05, 0.025)
-HEADS = ("level .05", "level .025")
+HEADS = ("level 0.05", "level 0.025")
 
 
 @dataclass(kw_only=True)
