@@ -108,19 +108,21 @@ def rows_of(n_rows: int, effects: float, worlds: Sequence[dict[str, Choice]]) ->
 
 
 @benchmark(
-    quick={"seeds": "0", "rows": (30,), "trials": 4},
+    quick={"seeds": "0", "rows": (30,), "effects": (1.0,), "trials": 4, "sets": ("topical_chat",)},
     formats={"effects": "g", "replaced": ".0%", "gained": "+.3f", "worse": ".0%", "worst": "+.3f"},
 )
 def confirming(
     *,
     seeds: str = "0-5",
     rows: tuple[int, ...] = (60, 200),
+    effects: Annotated[tuple[float, ...], "parts of those that were measured"] = EFFECTS,
+    sets: tuple[str, ...] = SETS,
     trials: Annotated[int, "of every search"] = N_TRIALS,
     processes: int = 1,
 ) -> Iterator[Row]:
     """By which rule the best of many should replace the start, where the truth is known."""
-    worlds = list(product(SETS, seeds_of(seeds)))
-    cases = list(product(rows, EFFECTS))
+    worlds = list(product(sets, seeds_of(seeds)))
+    cases = list(product(rows, effects))
     jobs = [(name, *case, seed, trials) for case in cases for name, seed in worlds]
     found = spread(choices, jobs, processes)
     for case in cases:

@@ -85,7 +85,7 @@ def rows_of(name: str, found: list[dict[str, Any]]) -> Iterator[Row]:
     yield row
 
 
-@benchmark(quick={"sets": ("topical_chat",), "seeds": 1, "trials": 1, "versions": 1, "sources": 12})
+@benchmark(quick={"sets": ("topical_chat",), "seeds": 1, "trials": 1, "versions": 1, "sources": 9})
 def discernment_objective(
     *,
     sets: tuple[str, ...] = ("qags_cnndm", "topical_chat"),

@@ -132,7 +132,7 @@ def rows_of(name: str, found: list[dict[str, Any]]) -> Row:
 
 
 @benchmark(
-    quick={"sets": ("topical_chat",), "seeds": 1, "trials": 2, "sources": 12},
+    quick={"sets": ("topical_chat",), "seeds": 1, "trials": 2, "sources": 9},
     formats={"gain": "+.3f"},
 )
 def protocol_search(

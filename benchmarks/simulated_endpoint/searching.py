@@ -170,7 +170,8 @@ def result(key: Mapping[str, Any], *, http: bool) -> dict[str, Any]:
 
 
 @benchmark(
-    quick={"sets": ("topical_chat",), "seeds": "0", "ways": ("light",), "fresh": 50},
+    quick={"sets": ("topical_chat",), "seeds": "0", "ways": ("light",), "fresh": 50}
+    | {"http": False},
     formats=dict.fromkeys(("gain", "cross-fitted gain covers"), "+.3f")
     | dict.fromkeys(("calls", "runs"), ".0f")
     | dict.fromkeys(("times the baseline", "share of estimate"), ".2f")

@@ -70,7 +70,7 @@ def batches(*, rows: int = 5000) -> Iterator[Row]:
 def compared(n_rows: int) -> Iterator[Row]:
     """Yield seconds, files and whether the rows are the same, of each way."""
     write_texts(Path("texts.jsonl"), n_rows)
-    run("compile", "sample", "-o", "judge", "--rounds", "2")
+    run("compile", "sample", "-o", "judge", "--optimizer", "none")
     with loopback_batches.serving() as server:
         asked = ("--model", "openai/m", "--api-base", server.url)
         ways = {"one by one": (), "batches": ("--batch", "--poll", "0.2"), "files": ()}
