@@ -91,24 +91,32 @@ def recorded(criterion: str) -> tuple[np.ndarray, ...]:
 
 @benchmark(quick={"repetitions": 1})
 def prediction_powered_summeval(*, repetitions: int = 40) -> Iterator[Row]:
-    """How long prediction-powered intervals are where a quarter of SummEval is rated."""
+    """How long prediction-powered intervals are where a quarter of SummEval is rated.
+
+    Half the length with ratings alone, and with the judge; in how many draws there is none.
+    """
+    rows: dict[tuple[str, str], Row] = {}
     for criterion in ("coherence", "consistency", "fluency", "relevance"):
         judge, human, systems, sources = recorded(criterion)
         names = list(dict.fromkeys(systems))
-        for by in ("25 sources", "25 % of rows"):
+        for by in ("25 sources of 100", "25% of rows"):
             rng = np.random.default_rng(1)
-            found: dict[str, list] = {"all systems": [], "one system": [], "a difference": []}
+            found: dict[str, list] = {
+                "all 12 systems": [],
+                "one system": [],
+                "a difference of two": [],
+            }
             for _ in range(repetitions):
-                if by == "25 sources":
+                if by == "25 sources of 100":
                     rated = np.isin(sources, rng.permutation(np.unique(sources))[:25])
                 else:
                     rated = rng.random(len(human)) < 0.25
                 some = np.where(rated, human, np.nan)
                 given = {"systems": systems, "sources": sources}
                 everything = {"systems": np.zeros(len(human)), "sources": sources}
-                found["all systems"] += system_means(some, judge, **everything)
+                found["all 12 systems"] += system_means(some, judge, **everything)
                 found["one system"] += system_means(some, judge, **given)
-                found["a difference"] += [
+                found["a difference of two"] += [
                     system_difference(some, judge, first=first, second=second, **given)
                     for first, second in itertools.pairwise(names)
                 ]
@@ -121,16 +129,10 @@ def prediction_powered_summeval(*, repetitions: int = 40) -> Iterator[Row]:
                 )
                 undefined = np.isnan(half).any(axis=1)
                 alone, powered = half[~undefined].mean(axis=0)
-                weight = np.mean([one.weight for one in each])
-                yield {
-                    "criterion": criterion,
-                    "rated": by,
-                    "of": what,
-                    "ratings": alone,
-                    "powered": powered,
-                    "weight": weight,
-                    "undefined": f"{undefined.sum()} of {len(each)}",
-                }
+                row = rows.setdefault((by, what), {"rated": by, "mean of": what})
+                row[criterion] = f"{alone:.3f} → {powered:.3f}"
+                row[f"undefined, {criterion}"] = f"{undefined.mean():.0%}"
+    yield from rows.values()
 
 
 @benchmark(quick={"repetitions": 2}, formats={"length": ".2f", "powered": ".0%", "ratings": ".0%"})
