@@ -27,6 +27,7 @@ from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.lm import ModelRequest
 from judgesmith.programs.offline import OfflineEngine
 from judgesmith.signatures.config import ActiveCriticConfig, Demonstration
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
 
 TARGETS = {
@@ -77,7 +78,8 @@ def judged(rows: list[dict[str, Any]]) -> list[Judgement]:
     templates = {name: (one, one.prefix()) for name, one in judge.templates().items()}
     found = []
     for row in rows:
-        steps = judge.steps(source=row["source"], context=row["context"], response=row["response"])
+        texts = {name: row[name] for name in ("source", "context", "response")}
+        steps = judge.steps(RatedItem(**texts))
         try:
             ask = next(steps)
             while True:

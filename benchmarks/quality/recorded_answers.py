@@ -116,11 +116,7 @@ def learned(found: Recorded, judge: str, split: Split, seed: int) -> dict[str, f
     result = {"plain": plain}
     for name, lexical in (("criteria", False), ("lexical", True)):
         numbers = FitAggregation(lexical=lexical, seed=seed, confirm=None).choose(tuning, known)
-        scores = []
-        for place in held:
-            item = rows.items[place]
-            texts = (item.source, item.context, item.response)
-            scores.append(aggregate(numbers, judgements[place], *texts).score)
+        scores = [aggregate(numbers, judgements[at], rows.items[at]).score for at in held]
         result[name] = agreement(scores, human) - plain
     return result
 

@@ -68,11 +68,7 @@ def labelled(name: str, seed: int, strategy: str, n_sources: int | None) -> list
     pool = [int(place) for place in targets.rated if not held[place]]
 
     def scores(learned: Aggregation, places: list[int]) -> np.ndarray:
-        texts = [(data[one].source, data[one].context, data[one].response) for one in places]
-        found = [
-            aggregate(learned, judgements[one], *text)
-            for one, text in zip(places, texts, strict=True)
-        ]
+        found = [aggregate(learned, judgements[one], data[one]) for one in places]
         return np.array([one.score for one in found], dtype=float)
 
     learned, known = Aggregation(), list[int]()

@@ -54,8 +54,8 @@ class Overheard:
     def own_models(self) -> Mapping[str, Any]:
         return self._judge.own_models()
 
-    def steps(self, **texts: Any) -> JudgeProgram:
-        steps = self._judge.steps(**texts)
+    def steps(self, item: RatedItem) -> JudgeProgram:
+        steps = self._judge.steps(item)
         try:
             asked = next(steps)
             while True:

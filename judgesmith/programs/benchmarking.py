@@ -13,7 +13,7 @@ import dspy
 
 from judgesmith.errors import InputError
 from judgesmith.programs.families.modules import DirectJudge
-from judgesmith.programs.families.pairwise import PairwiseConfig, pair_inputs, unsendable
+from judgesmith.programs.families.pairwise import PairwiseConfig, pair_inputs
 from judgesmith.programs.families.pointwise import DirectConfig
 from judgesmith.programs.features.texts import Text
 from judgesmith.programs.judging.answers import read_json
@@ -30,7 +30,7 @@ from judgesmith.programs.judging.runner import (
     score_batch,
     work_each,
 )
-from judgesmith.programs.judging.scoring import criteria_text
+from judgesmith.programs.judging.scoring import criteria_text, unsendable
 from judgesmith.programs.perturbing.injecting import known_sub_aspects
 from judgesmith.programs.perturbing.passage import spoken_around, unwrapped
 from judgesmith.signatures.config import steps_key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -61,6 +61,27 @@ class RatedItem(FrozenModel):
     def key(self) -> str:
         """Thirty-two hex digits of the judged texts: equal for equal texts, whatever the ids."""
         return text_key(self.source, self.context, self.response)
+
+    @property
+    def texts(self) -> dict[str, str | None]:
+        """What is judged, by the names under which questions show it."""
+        return {"source": self.source, "context": self.context, "response": self.response}
+
+
+def item_to_judge(
+    source: str, response: str, context: str | None = None, references: Sequence[str] = ()
+) -> RatedItem:
+    """Return texts that a caller has by themselves as one value."""
+    check_texts({"source": source, "response": response, "context": context or ""})
+    return RatedItem(
+        source=source, response=response, context=context, references=tuple(references)
+    )
+
+
+def check_texts(texts: Mapping[str, object]) -> None:
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise TypeError(f"{name} must be a text; got {type(text).__name__}.")
 
 
 def text_key(source: str, context: str | None, response: str) -> str:

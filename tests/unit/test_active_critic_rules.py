@@ -6,7 +6,7 @@ from collections import Counter
 import dspy
 import numpy as np
 import pytest
-from scripted_steps import scripted
+from scripted_steps import program_of, scripted
 
 from judgesmith.experiments.ablate.rows import without
 from judgesmith.experiments.compile.settings import CompileSettings
@@ -14,7 +14,7 @@ from judgesmith.optimizers.rows import rows_from
 from judgesmith.optimizers.space.demonstrations import Pool
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families import modules
-from judgesmith.programs.families.active_critic import assessments_text, critic_steps
+from judgesmith.programs.families.active_critic import assessments_text
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.families.task_inference import RatedExample, batches_of, inference_steps
 from judgesmith.programs.judging.answers import read_answer
@@ -365,7 +365,7 @@ def protocol(**choices):
 
 def judged(chosen, *answers):
     """Return the judgement that answers lead to, as a model writes them, and what was asked."""
-    steps = critic_steps(chosen, **TEXTS)
+    steps = program_of(chosen, **TEXTS)
     templates = ActiveCritic(chosen).templates()
 
     def reading(answer):

@@ -235,7 +235,7 @@ def family_named(name: str) -> JudgeFamily:
 
     with blaming("--judge"):
         family = family_of(name)
-    lacking = [one for one in _FIELDS if one not in family.protocol_class.model_fields]
+    lacking = [one for one in _FIELDS if one not in family.protocol.model_fields]
     lacking += [] if family.has_demonstrations else _EXAMPLES
     lacking += [] if family.asks else _ASKING
     if given := given_options(*lacking):
@@ -273,10 +273,10 @@ def protocol_from_options(
     from judgesmith.programs.judging.judge import decided_by_names
     from judgesmith.signatures.plain_data import record_faults
 
-    known = family.protocol_class.model_fields
+    known = family.protocol.model_fields
     own = {name: one for name, one in parts.items() if name in known}
     with record_faults():
-        protocol = family.protocol_class.model_validate(own)
+        protocol = family.protocol.model_validate(own)
     if not picked:
         return protocol
     with blaming("--choose"):

@@ -87,7 +87,7 @@ class CompileSettings(CompileFields):
         protocol = found.get("protocol")
         if isinstance(name := found.get("judge"), str):
             if protocol is None:
-                found["protocol"] = protocol = family_of(name).protocol_class.model_validate({})
+                found["protocol"] = protocol = family_of(name).protocol.model_validate({})
             elif isinstance(protocol, Mapping):
                 found["protocol"] = protocol = {"judge": name, **protocol}
         own = protocol.get("judge") if isinstance(protocol, Mapping) else protocol

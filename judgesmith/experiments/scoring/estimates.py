@@ -20,7 +20,6 @@ from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.registry import (
     ATTEMPTS_TO_READ,
     Effort,
-    efforts_of,
     family_of,
 )
 from judgesmith.programs.judging.runner import sources_of
@@ -109,7 +108,7 @@ def judging_effort(
     """Return what it takes that a judge judges the responses to some sources."""
     found = JudgingEffort()
     for size in sorted(set(sizes)):
-        asked = efforts_of(protocol, size)
+        asked = family_of(protocol.judge).efforts(protocol, size)
         found += asking_effort(protocol, templates, asked, lengths) * sizes.count(size)
     return found
 
@@ -121,7 +120,7 @@ def asking_effort(
     lengths: MeanLengths,
 ) -> JudgingEffort:
     """Return what it takes to ask a judge's questions so often."""
-    forms = family_of(protocol.judge).forms_of(protocol)
+    forms = family_of(protocol.judge).forms(protocol)
     found = JudgingEffort()
     for name, effort in asked.items():
         template = templates[name]
@@ -155,9 +154,10 @@ def effort_per_text(
 def calls_per_text(protocol: JudgeConfig, sizes: Sequence[int]) -> float:
     """Return the calls that a text takes at most, if every answer can be read."""
     counts = (
-        sum(one.calls for one in efforts_of(protocol, size).values()) / size for size in set(sizes)
+        sum(one.calls for one in family_of(protocol.judge).efforts(protocol, size).values()) / size
+        for size in set(sizes)
     )
-    return max(counts, default=family_of(protocol.judge).calls_of(protocol))
+    return max(counts, default=family_of(protocol.judge).calls(protocol))
 
 
 def sizes_of(items: Sequence[RatedItem]) -> list[int]:

@@ -87,8 +87,8 @@ def protocol_of(spec: Spec, judge: JudgeSpec) -> JudgeConfig:
         if path is not None:
             with _blaming(field):
                 start[field] = _lines(field, spec, path)
-    known = family.protocol_class.model_fields
-    protocol = family.protocol_class.model_validate({k: v for k, v in start.items() if k in known})
+    known = family.protocol.model_fields
+    protocol = family.protocol.model_validate({k: v for k, v in start.items() if k in known})
     if not judge.choose:
         return protocol
     with _blaming("choose"):
@@ -135,7 +135,7 @@ def combined(
 
 def _refuse_foreign(family: JudgeFamily, judge: JudgeSpec) -> None:
     """Refuse what is said of a judge whose family has nothing of it."""
-    own = family.protocol_class.model_fields
+    own = family.protocol.model_fields
     lacking = [name for name in _OF_PROTOCOLS if name not in own]
     lacking += [] if family.has_demonstrations else _OF_EXAMPLES
     lacking += [] if family.asks else _OF_ASKING

@@ -239,7 +239,7 @@ def combiners_of(
     names = ("overall", *criteria, *(f"lexical:{name}" for name in FEATURE_NAMES))
     found = np.full((len(judgements), len(names)), np.nan)
     for place, (item, judgement) in enumerate(zip(rows.texts, judgements, strict=False)):
-        term = terms_of(judgement, item.source, item.context, item.response)
+        term = terms_of(judgement, item)
         with suppress(ValueError) if place >= len(rows) else nullcontext():  # a version lacks one
             found[place] = [term(name) for name in names]
     changed = None

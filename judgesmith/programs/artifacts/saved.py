@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import (
@@ -40,6 +40,7 @@ from judgesmith.programs.judging.registry import (
 )
 from judgesmith.programs.judging.scoring import check_terms
 from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.plain_data import FrozenModel
 from judgesmith.signatures.scale import Scale
 
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
 def check_questions(protocol: JudgeConfig, questions: Mapping[str, Template]) -> None:
     """Refuse questions that the protocol does not ask, or whose answers it cannot read."""
-    wanted = family_of(protocol.judge).forms_of(protocol)
+    wanted = family_of(protocol.judge).forms(protocol)
     if set(questions) != set(wanted):
         raise InputError(
             f"the protocol asks {', '.join(wanted) or 'nothing'}; got questions called "
@@ -236,18 +237,9 @@ class SavedJudge(SavedRecord):
         """Return every question, rendered up to the item, as rendered when the judge was made."""
         return self.questions
 
-    def steps(
-        self,
-        *,
-        source: str,
-        response: str,
-        context: str | None = None,
-        references: Sequence[str] = (),
-    ) -> JudgeProgram:
+    def steps(self, item: RatedItem) -> JudgeProgram:
         """Return the judgement of one response, as a generator of questions."""
-        return family_of(self.protocol.judge).steps_of(
-            self.protocol, source=source, response=response, context=context, references=references
-        )
+        return family_of(self.protocol.judge).program(self.protocol, item)
 
     def program(self) -> Judge:
         """Return the judge as a DSPy module.

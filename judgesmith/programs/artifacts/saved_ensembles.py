@@ -36,6 +36,7 @@ from judgesmith.programs.judging.prompts import Slot, Template
 from judgesmith.programs.judging.scoring import place_of
 from judgesmith.signatures.aggregation import Aggregation, Calibration, PanelRules, PanelWeights
 from judgesmith.signatures.config import ActiveCriticConfig
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.plain_data import FrozenModel, record_faults
 from judgesmith.signatures.rubric import Criterion, Rubric
@@ -80,7 +81,7 @@ class SavedSupervisor(FrozenModel):
     def templates(self) -> Mapping[str, Template]:
         return {QUESTION: self.question}
 
-    def steps(self, *, source: str, response: str, context: str | None = None) -> JudgeProgram:
+    def steps(self, item: RatedItem) -> JudgeProgram:
         raise TypeError("a supervisor merges what others found; ask the panel that holds it.")
 
     def program(self) -> Supervisor:

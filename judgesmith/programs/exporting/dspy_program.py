@@ -67,8 +67,7 @@ class DspyProgram(Form):
         rows: list[Row] = []
         with dspy.context(lm=lms[saved.models[0]]):
             for one in saved.golden:
-                texts = {"source": one.source, "response": one.response, "context": one.context}
-                found = program(**texts, references=one.references)
+                found = program(**one.item.texts, references=one.references)
                 criteria = {name: dict(told) for name, told in found.criteria.items()}
                 rows.append({**found.toDict(), "criteria": criteria})
         return rows
@@ -119,7 +118,7 @@ def _program_of(state: Mapping[str, Any]) -> AnyJudge:
         protocol = state["protocol"]
         family = family_of(protocol["judge"])
         bare = {**protocol, "demonstrations": {}, "instructions": {}, "nearest": None}
-        judge: AnyJudge = family.judge_of(family.protocol_class.model_validate(bare))
+        judge: AnyJudge = family.judge_of(family.protocol.model_validate(bare))
         return judge
     from judgesmith.programs.families.ensemble.judges import Calibrated, Panel
     from judgesmith.signatures.aggregation import Calibration, PanelWeights

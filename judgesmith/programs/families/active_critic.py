@@ -18,7 +18,6 @@ from judgesmith.programs.judging.scoring import (
     Asking,
     Once,
     criteria_text,
-    per_sample,
     said,
     score_on,
 )
@@ -71,8 +70,7 @@ def critic_inputs(protocol: ActiveCriticConfig, question: str) -> dict[str, str]
     return fixed
 
 
-@per_sample
-def critic_steps(protocol: ActiveCriticConfig, asking: Asking) -> Once:
+def critic_once(protocol: ActiveCriticConfig, asking: Asking) -> Once:
     return _VARIANTS[protocol.variant](protocol, asking)
 
 
@@ -233,7 +231,7 @@ ACTIVE_CRITIC = JudgeFamily(
     about="scores every criterion with an explanation, then weighs them into one score",
     protocol=ActiveCriticConfig,
     forms=critic_forms,
-    steps=critic_steps,
+    once=critic_once,
     inputs=critic_inputs,
     questions="judgesmith.signatures.questions.active_critic:",
     space=critic_space,

@@ -30,7 +30,6 @@ from judgesmith.programs.judging.scoring import (
     criteria_text,
     of_criteria,
     of_the_whole,
-    per_sample,
 )
 from judgesmith.signatures.config import WholeOrEachConfig
 from judgesmith.signatures.fences import imitates_layout
@@ -456,8 +455,7 @@ class _Scored:
     how: Weighting
 
 
-@per_sample
-def exemplar_steps(protocol: ExemplarConfig, asking: Asking) -> Once:
+def exemplar_once(protocol: ExemplarConfig, asking: Asking) -> Once:
     lines = criteria_lines(protocol)
     found = yield from gather([_one(protocol, line, asking) for line in lines.values()])
     answers = [one if isinstance(one, Cause) else one.score for one in found]
@@ -473,13 +471,13 @@ def exemplar_steps(protocol: ExemplarConfig, asking: Asking) -> Once:
 
 
 def _one(protocol: ExemplarConfig, line: str, asking: Asking) -> RequestProgram[_Scored | Cause]:
-    texts, calls = dict(asking.texts), asking.calls
-    response = texts.pop("response") or ""
+    item, calls = asking.item, asking.calls
+    texts: Texts = {"source": item.source, "context": item.context}
     exemplars = yield from written_exemplars(protocol, line, texts, calls)
     if isinstance(exemplars, Cause):
         return exemplars
     others = [one.text for one in exemplars]
-    found = yield from comparisons(protocol, line, response, others, texts, calls)
+    found = yield from comparisons(protocol, line, item.response, others, texts, calls)
     return found if isinstance(found, Cause) else _scored(protocol, found, exemplars)
 
 
@@ -559,19 +557,16 @@ class LadderExecutor(Executor):
         self._executor = Executor.of(judge, lm)
 
     async def judge(self, item: RatedItem) -> Judgement:
-        steps = ladder_steps(self._protocol, source=item.source, context=item.context)
-        return await self._executor.run(steps)
+        return await self._executor.run(ladder_steps(self._protocol, item))
 
     async def aclose(self) -> None:
         await self._executor.aclose()
 
 
-def ladder_steps(
-    protocol: ExemplarConfig, *, source: str, context: str | None = None
-) -> RequestProgram[LadderJudgement]:
+def ladder_steps(protocol: ExemplarConfig, item: RatedItem) -> RequestProgram[LadderJudgement]:
     """Write the exemplars of one source for every criterion, and compare neighbours."""
     calls = Calls()
-    texts: Texts = {"source": source, "context": context}
+    texts: Texts = {"source": item.source, "context": item.context}
     lines = criteria_lines(protocol).items()
     found = yield from gather([_ladder(protocol, *one, texts, calls) for one in lines])
     ladders, causes = tuple(one for one, _ in found), [cause for _, cause in found]
@@ -628,7 +623,7 @@ EXEMPLAR = JudgeFamily(
     about="compares with texts that a model wrote to be the worst, the best, and between",
     protocol=ExemplarConfig,
     forms=exemplar_forms,
-    steps=exemplar_steps,
+    once=exemplar_once,
     inputs=exemplar_inputs,
     calls=exemplar_calls,
     efforts=exemplar_efforts,

@@ -14,7 +14,8 @@ from judgesmith.programs.families.forms import RELATIVE, PromptFormat, prompt_fo
 from judgesmith.programs.families.pairwise import (
     PairwiseConfig,
     Preference,
-    preference_steps,
+    ResponsePair,
+    pair_steps,
     source_steps,
 )
 from judgesmith.programs.families.pointwise import (
@@ -41,7 +42,7 @@ from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.signatures.config import InferenceSettings, JudgeConfig, Sampling
-from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.items import RatedItem, check_texts, item_to_judge
 from judgesmith.signatures.judgement import Cause, Judgement
 from judgesmith.signatures.questions.task_inference import (
     DescribeTask,
@@ -219,9 +220,8 @@ class PairwiseJudge(FamilyJudge):
         self, *, source: str, responses: Sequence[str], context: str | None = None
     ) -> list[Judgement]:
         """Return the judgements of all responses to one source, in order, asked through DSPy."""
-        return self.run(
-            source_steps(self._settings, source=source, context=context, responses=responses)
-        )
+        items = [item_to_judge(source, one, context) for one in responses]
+        return self.run(source_steps(self._settings, items))
 
 
 class PreferenceJudge:
@@ -273,10 +273,10 @@ class PreferenceJudge:
         self, *, source: str, first: str, second: str, context: str | None = None
     ) -> Preference:
         """Return which of two responses to a source is better, asked through DSPy's model."""
-        steps = preference_steps(
-            self.protocol, source=source, first=first, second=second, context=context
-        )
-        return self.judge.run(steps)
+        named = {"first response": first, "second response": second}
+        check_texts({"source": source, "context": context or "", **named})
+        pair = ResponsePair(source=source, first=first, second=second, context=context)
+        return self.judge.run(pair_steps(self.protocol, pair))
 
 
 class ReferenceJudge(FamilyJudge):
@@ -318,7 +318,7 @@ class _FormatsJudge(FamilyJudge):
     """A judge whose questions are asked in prompt formats."""
 
     def _formats(self) -> dict[str, PromptFormat]:
-        forms = self.family.forms_of(self._settings)
+        forms = self.family.forms(self._settings)
         return {name: prompt_format_named(one.form) for name, one in forms.items()}
 
     def _signatures(self) -> dict[str, type[dspy.Signature]]:

@@ -25,7 +25,7 @@ from judgesmith.programs.judging.runner import (
     read_rate_of,
     work_each,
 )
-from judgesmith.programs.judging.scoring import criteria_text
+from judgesmith.programs.judging.scoring import criteria_text, unsendable
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
@@ -152,35 +152,16 @@ class Preference:
         return cls(given=none, swapped=none)
 
 
-def preference_steps(
-    protocol: PairwiseConfig, *, source: str, first: str, second: str, context: str | None = None
-) -> program.RequestProgram[Preference]:
+def pair_steps(protocol: PairwiseConfig, pair: ResponsePair) -> program.RequestProgram[Preference]:
     """Ask which of two responses is better, in both orders at once."""
-    texts = {"source": source, "context": context, "first response": first}
-    fault = unsendable({**texts, "second response": second})
-    if fault is not None:
+    shared = {"source": pair.source, "context": pair.context}
+    both = (pair.first, pair.second), (pair.second, pair.first)
+    named = {"first response": pair.first, "second response": pair.second}
+    if fault := unsendable({**shared, **named}):
         return Preference.unanswered(fault)
-    shared = {"source": source, "context": context}
-    both = (first, second), (second, first)
     orders = [{**shared, "response_a": a, "response_b": b} for a, b in both]
     given, swapped = yield from program.gather([_one_order(protocol, one) for one in orders])
     return Preference(given=given, swapped=_turned(swapped))
-
-
-def unsendable(texts: Mapping[str, str | None]) -> Cause | None:
-    r"""Return why texts cannot be sent to a model; None where they can."""
-    for name, text in texts.items():
-        if not (isinstance(text, str) or (name == "context" and text is None)):
-            raise TypeError(f"{name} must be a text; got {type(text).__name__}.")
-        try:
-            (text or "").encode()
-        except UnicodeEncodeError:
-            return Cause(
-                Reason.UNSUITABLE,
-                f"the {name} holds half of a character (a lone surrogate), which no model can "
-                "receive",
-            )
-    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,12 +267,6 @@ class ResponsePair:
             first_id=first.system_id,
             second_id=second.system_id,
         )
-
-
-def pair_steps(protocol: PairwiseConfig, pair: ResponsePair) -> program.RequestProgram[Preference]:
-    return preference_steps(
-        protocol, source=pair.source, first=pair.first, second=pair.second, context=pair.context
-    )
 
 
 def compares(judge: JudgeLike) -> PairwiseConfig:
@@ -527,9 +502,7 @@ def pair_inputs(protocol: PairwiseConfig) -> dict[str, str]:
     return fixed
 
 
-def lone_steps(
-    protocol: PairwiseConfig, *, source: str, response: str, context: str | None = None
-) -> program.JudgeProgram:
+def lone_steps(protocol: PairwiseConfig, item: RatedItem) -> program.JudgeProgram:
     """Say of one response by itself that it cannot be ranked; nothing is asked."""
     yield from ()
     return Judgement.unscored(ALONE)
@@ -565,30 +538,32 @@ def pair_efforts(protocol: PairwiseConfig, n: int) -> dict[str, Effort]:
 
 
 def source_steps(
-    protocol: PairwiseConfig, *, source: str, context: str | None, responses: Sequence[str]
+    protocol: PairwiseConfig, items: Sequence[RatedItem]
 ) -> program.RequestProgram[list[Judgement]]:
     """Rank the responses to one source: a generator of questions that returns judgements."""
-    faults = [unsendable({"source": source, "context": context, "response": x}) for x in responses]
-    sendable = [one for one, fault in zip(responses, faults, strict=True) if fault is None]
+    faults = [unsendable(one.texts) for one in items]
+    sendable = [one.response for one, fault in zip(items, faults, strict=True) if fault is None]
     if len(sendable) < 2:
         return [Judgement.unscored(fault or ALONE) for fault in faults]
     texts = sorted(set(sendable), key=_content)
     place_of = {text: place for place, text in enumerate(texts)}
 
     def compare(one: int, other: int) -> program.RequestProgram[Preference]:
-        return preference_steps(
-            protocol, source=source, first=texts[one], second=texts[other], context=context
+        own = items[0]
+        pair = ResponsePair(
+            source=own.source, context=own.context, first=texts[one], second=texts[other]
         )
+        return pair_steps(protocol, pair)
 
     comparisons = Comparisons(compare)
     found = yield from _scores(protocol, len(texts), comparisons)
     judgements = []
     calls = {place: _calls(place, comparisons) for place in found}  # each belongs to one response
-    for text, fault in zip(responses, faults, strict=True):
+    for item, fault in zip(items, faults, strict=True):
         if fault is not None:
             judgements.append(Judgement.unscored(fault))
             continue
-        place = place_of[text]
+        place = place_of[item.response]
         own = calls.pop(place, ())
         judgements.append(_judgement(protocol, found[place], comparisons, own))
     return judgements

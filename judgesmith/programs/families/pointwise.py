@@ -30,6 +30,7 @@ from judgesmith.signatures.config import (
     lines_for,
     steps_key,
 )
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import NO_YES, Scale
@@ -155,9 +156,7 @@ def g_eval_inputs(protocol: GEvalConfig, question: str) -> dict[str, str]:
     return {**scoring.told_inputs(protocol, question), "steps": steps}
 
 
-def g_eval_steps(
-    protocol: GEvalConfig, *, source: str, response: str, context: str | None = None
-) -> JudgeProgram:
+def g_eval_steps(protocol: GEvalConfig, item: RatedItem) -> JudgeProgram:
     settled: _Settled = {}
     terms = [criterion_term(name) for name in protocol.scored_criteria] or [OVERALL]
     n_scored = 0
@@ -174,13 +173,11 @@ def g_eval_steps(
     judgement = yield from scoring.sampled_steps(
         protocol.model_copy(update={"aggregation": Aggregation()}),
         once,
-        source=source,
-        response=response,
-        context=context,
+        item,
         enough=lambda: all(term in settled for term in terms),
     )
     judgement = _counted(_settled_alone(judgement, settled, protocol.answers), n_scored)
-    return scoring.aggregate(protocol.aggregation, judgement, source, context, response)
+    return scoring.aggregate(protocol.aggregation, judgement, item)
 
 
 def _settled_alone(judgement: Judgement, settled: _Settled, answers: Scale) -> Judgement:
@@ -333,8 +330,7 @@ def checklist_inputs(protocol: ChecklistConfig, question: str) -> dict[str, str]
     return {**fixed, "question": said[question]}
 
 
-@scoring.per_sample
-def checklist_steps(protocol: ChecklistConfig, asking: scoring.Asking) -> scoring.Once:
+def checklist_once(protocol: ChecklistConfig, asking: scoring.Asking) -> scoring.Once:
     def checking(predictor: str) -> Callable[[scoring.Asking], RequestProgram[scoring.Answer]]:
         return lambda part: part.of(predictor, scoring.score_on(protocol.answers), about=predictor)
 
@@ -397,7 +393,7 @@ CHECKLIST = JudgeFamily(
     about="asks yes-or-no questions about each criterion and takes the share of yes",
     protocol=ChecklistConfig,
     forms=checklist_forms,
-    steps=checklist_steps,
+    once=checklist_once,
     inputs=checklist_inputs,
     questions="judgesmith.signatures.questions.checklist:",
     space=checklist_space,
@@ -463,9 +459,8 @@ def gptscore_template(protocol: GPTScoreConfig, question: str) -> Template:
     )
 
 
-@scoring.per_sample
-def gptscore_steps(protocol: GPTScoreConfig, asking: scoring.Asking) -> scoring.Once:
-    if not asking.texts["response"]:
+def gptscore_once(protocol: GPTScoreConfig, asking: scoring.Asking) -> scoring.Once:
+    if not asking.item.response:
         return Judgement.unscored(
             "an empty response has no tokens, and so no likelihood", reason=Reason.UNSUITABLE
         )
@@ -485,11 +480,11 @@ def score_of(logprobs: Sequence[float]) -> CriterionScore:
 
 
 def _likelihood(asking: scoring.Asking, question: str) -> RequestProgram[scoring.Answer]:
-    texts = asking.texts
+    item = asking.item
     ask = PromptRequest(
         predictor=question,
-        inputs={"source": texts["source"], "context": texts["context"]},
-        continuation=texts["response"],
+        inputs={"source": item.source, "context": item.context},
+        continuation=item.response,
     )
 
     def read(fields: Mapping[str, Any]) -> CriterionScore:
@@ -507,7 +502,7 @@ GPTSCORE = JudgeFamily(
     about="scores by how likely the model finds the response, token by token",
     protocol=GPTScoreConfig,
     forms=gptscore_forms,
-    steps=gptscore_steps,
+    once=gptscore_once,
     inputs=gptscore_inputs,
     space=gptscore_space,
     judge="judgesmith.programs.families.modules:GPTScoreJudge",

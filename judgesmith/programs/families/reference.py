@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -26,10 +26,10 @@ from pydantic import (
 
 from judgesmith.errors import InputError, file_faults
 from judgesmith.programs.extras import library
-from judgesmith.programs.judging.program import JudgeProgram
 from judgesmith.programs.judging.registry import JudgeFamily
-from judgesmith.programs.judging.scoring import Asking, Once, sampled_steps
+from judgesmith.programs.judging.scoring import Asking, Once
 from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Judgement, Reason
 from judgesmith.signatures.space import Choice, Rubrics, Space, field_choice
 
@@ -429,41 +429,31 @@ def _wordnet() -> object:
     return reader
 
 
-def reference_steps(
-    protocol: ReferenceConfig,
-    *,
-    source: str,
-    response: str,
-    context: str | None = None,
-    references: Sequence[str] = (),
-) -> JudgeProgram:
+def reference_once(protocol: ReferenceConfig, asking: Asking) -> Once:
     """Compare one response with what ``protocol`` says, and return a judgement."""
+    yield from ()
     measure = measure_of(protocol)
-
-    def once(asking: Asking) -> Once:
-        yield from ()
-        known = compared_with(protocol, source=source, context=context, references=references)
-        if isinstance(known, Cause):
-            return Judgement.unscored(known)
-        if not response.strip():
-            return Judgement(score=0.0, raw=0.0)  # nothing in common, whatever a metric smooths
-        try:
-            found = [measure(response, one) for one in known]
-        except ValueError as fault:
-            return Judgement.unscored(str(fault), reason=Reason.UNSUITABLE)
-        score = max(found) if protocol.several == "max" else fmean(found)
-        return Judgement(score=score, raw=score)
-
-    return (
-        yield from sampled_steps(protocol, once, source=source, response=response, context=context)
-    )
+    item = asking.item
+    known = compared_with(protocol, item)
+    if isinstance(known, Cause):
+        return Judgement.unscored(known)
+    if not item.response.strip():
+        return Judgement(score=0.0, raw=0.0)  # nothing in common, whatever a metric smooths
+    try:
+        found = [measure(item.response, one) for one in known]
+    except ValueError as fault:
+        return Judgement.unscored(str(fault), reason=Reason.UNSUITABLE)
+    score = max(found) if protocol.several == "max" else fmean(found)
+    return Judgement(score=score, raw=score)
 
 
-def compared_with(
-    protocol: ReferenceConfig, *, source: str, context: str | None, references: Sequence[str]
-) -> tuple[str, ...] | Cause:
+def compared_with(protocol: ReferenceConfig, item: RatedItem) -> tuple[str, ...] | Cause:
     """Return the texts that a response is compared with, or why there are none."""
-    known = {"references": tuple(references), "source": (source,), "context": (context,)}
+    known = {
+        "references": item.references,
+        "source": (item.source,),
+        "context": (item.context,),
+    }
     given = tuple(one for one in known[protocol.against] if one is not None)
     if not given:
         why = {
@@ -511,7 +501,7 @@ REFERENCE = JudgeFamily(
     about="measures likeness to the item's references, by ROUGE, BLEU, chrF, METEOR, BERTScore",
     protocol=ReferenceConfig,
     forms=lambda protocol: {},
-    steps=reference_steps,
+    once=reference_once,
     inputs=lambda protocol, question: {},
     calls=lambda protocol: 0,
     space=reference_space,

@@ -21,7 +21,6 @@ from judgesmith.programs.judging.executors import (
     with_own_models,
 )
 from judgesmith.programs.judging.program import PromptRequest, RequestProgram, gather
-from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
     StepsWork,
@@ -58,18 +57,10 @@ def judged_samples(
             hint="leave the samples out.",
         )
     judge, lm = _sampling_once(judge, n, lm)
-    steps: Any = judge.steps
-    more_texts = family_of(judge.protocol.judge).more_texts
-
-    def judged(item: RatedItem) -> RequestProgram[Judgement]:
-        texts = {"source": item.source, "response": item.response, "context": item.context}
-        made: RequestProgram[Judgement] = steps(**texts, **more_texts(item.references))
-        return made
-
     # A sample that was cut short would be no fair one: all or none are kept.
     work = StepsWork[RatedItem, Samples](
         Executor.of(judge, lm),
-        lambda item: _several(lambda: judged(item), n),
+        lambda item: _several(lambda: judge.steps(item), n),
         lambda cause: (Judgement.unscored(cause),) * n,
         readable=read_rate_of(lm),
         judged=lambda found: found,

@@ -284,8 +284,7 @@ def annotator_inputs(protocol: AnnotatorConfig, question: str) -> dict[str, str]
     }
 
 
-@scoring.per_sample
-def pointing_steps(protocol: JudgeConfig, asking: scoring.Asking) -> scoring.Once:
+def pointing_once(protocol: JudgeConfig, asking: scoring.Asking) -> scoring.Once:
     """Judge one response by answers that have ``errors`` beside their score."""
     read_score = scoring.score_on(protocol.answers)
     errors: dict[str, tuple[ErrorSpan, ...]] = {}
@@ -298,7 +297,7 @@ def pointing_steps(protocol: JudgeConfig, asking: scoring.Asking) -> scoring.Onc
             score = read_score(fields)
             spans, said = error_spans(
                 errors_of(str(fields["errors"])),
-                asking.texts["response"] or "",
+                asking.item.response,
                 about=about,
                 criterion=criterion.name if criterion else "",
             )
@@ -308,7 +307,7 @@ def pointing_steps(protocol: JudgeConfig, asking: scoring.Asking) -> scoring.Onc
 
         return part.of(question, read, about=about)
 
-    asked = list(family_of(protocol.judge).forms_of(protocol))
+    asked = list(family_of(protocol.judge).forms(protocol))
     found = yield from scoring.each_scored(protocol, asking, asked, ask)
     told = {
         "errors": tuple(one for name in asked for one in errors.get(name, ())),
@@ -388,7 +387,7 @@ ANNOTATOR = JudgeFamily(
     about="points at errors with their place, reason and severity, then gives a score",
     protocol=AnnotatorConfig,
     forms=annotator_questions,
-    steps=pointing_steps,
+    once=pointing_once,
     inputs=annotator_inputs,
     space=annotator_space,
     judge="judgesmith.programs.families.modules:AnnotatorJudge",
@@ -408,7 +407,7 @@ DISTILLED = JudgeFamily(
     about="asks a model that learned from annotators, in the form of its training",
     protocol=DistilledConfig,
     forms=form_questions,
-    steps=pointing_steps,
+    once=pointing_once,
     inputs=form_inputs,
     space=form_space,
     judge="judgesmith.programs.families.modules:DistilledJudge",

@@ -42,7 +42,6 @@ from judgesmith.programs.judging.program import (
     with_note,
 )
 from judgesmith.programs.judging.prompts import Indexes, Template, is_shown
-from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.lm import (
     LMClient,
     ModelError,
@@ -86,7 +85,7 @@ class AskingModule(dspy.Module):
         """Return the models that single predictors have, by predictor."""
         return {name: one.lm for name, one in self.named_predictors() if one.lm is not None}
 
-    def steps(self, *, source: str, response: str, context: str | None = None) -> JudgeProgram:
+    def steps(self, item: RatedItem) -> JudgeProgram:
         """Return the judgement of one response; a module that judges nothing refuses."""
         raise TypeError(f"{type(self).__name__} asks a model, and judges nothing by itself.")
 
@@ -257,7 +256,6 @@ class DSPyExecutor(Executor):
         if isinstance(self._judge, AskingModule):  # other programs ask DSPy's current model
             self._judge.bind(lm)
         self._lm = lm
-        self._family = family_of(judge.protocol.judge)
         self._threads: ThreadPoolExecutor | None = None
         self._context = contextvars.copy_context()
         self._note = note
@@ -287,10 +285,7 @@ class DSPyExecutor(Executor):
 
     def _judged(self, item: RatedItem) -> Judgement:
         with dspy.context(lm=self._lm), our_errors():
-            texts = self._family.more_texts(item.references)
-            found = self._judge(
-                source=item.source, response=item.response, context=item.context, **texts
-            )
+            found = self._judge(**item.texts, references=item.references)
         return Judgement(**{name: found[name] for name in Judgement.model_fields})
 
     def _taken(self, steps: RequestProgram[Found]) -> Found:

@@ -179,7 +179,7 @@ class JudgeLike(Interface):
     def templates(self) -> Mapping[str, Template]:
         """Return every question, rendered up to the item, by predictor."""
 
-    def steps(self, *, source: str, response: str, context: str | None = None) -> JudgeProgram:
+    def steps(self, item: RatedItem) -> JudgeProgram:
         """Return the judgement of one response, as a generator of questions."""
 
 
@@ -279,11 +279,7 @@ def calls_per_item(judge: JudgeLike | Bindable) -> int:
     """Return how many model calls one text takes, if every answer can be read."""
     if isinstance(judge, Bindable):
         return judge.calls_per_item
-    protocol = judge.protocol
-    family = family_of(protocol.judge)
-    if family.calls:
-        return family.calls_of(protocol)
-    return len(judge.templates()) * protocol.samples
+    return family_of(judge.protocol.judge).calls(judge.protocol)
 
 
 def endpoint_of(lm: AnyModel) -> str:
@@ -329,8 +325,7 @@ class ClientExecutor(Executor):
         models = {name: own.get(name, lm) for name in templates}
         # One way for each model; its settings are those of now, whatever becomes of it.
         bound = {id(one): _BoundModel.to(one, protocol.sampling) for one in models.values()}
-        self._steps: Callable[..., JudgeProgram] = judge.steps
-        self._family = family_of(protocol.judge)
+        self._judge = judge
         self._bound = {name: bound[id(one)] for name, one in models.items()}
         self._templates = {name: (one, one.prefix()) for name, one in templates.items()}
         self._nearest = nearest_prefixes(protocol, templates)
@@ -341,11 +336,7 @@ class ClientExecutor(Executor):
             await client.aclose()
 
     def judge(self, item: RatedItem) -> Coroutine[Any, Any, Judgement]:
-        texts = self._family.more_texts(item.references)
-        steps = self._steps(
-            source=item.source, response=item.response, context=item.context, **texts
-        )
-        return run_program(steps, self._reply, self._note)
+        return run_program(self._judge.steps(item), self._reply, self._note)
 
     def run(self, steps: RequestProgram[Found]) -> Coroutine[Any, Any, Found]:
         """Return what steps come to; questions that do not wait for each other go out at once."""

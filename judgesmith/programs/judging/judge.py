@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
 import dspy
@@ -16,14 +16,16 @@ from judgesmith.programs.judging.executors import another_model
 from judgesmith.programs.judging.program import JudgeProgram, with_note
 from judgesmith.programs.judging.registry import (
     JudgeFamily,
+    Own,
     check_lines_given,
     family_of,
     validated,
 )
 from judgesmith.programs.judging.runner import CONCURRENCY
-from judgesmith.programs.judging.scoring import Own, check_terms, place_of, told_inputs
+from judgesmith.programs.judging.scoring import check_terms, place_of, told_inputs
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.items import RatedItem, item_to_judge
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.questions.on_scale import Explain, question_on, without_fields
 from judgesmith.signatures.rubric import Rubric
@@ -172,18 +174,9 @@ class Judge(AskingModule):
     def __init__(self, protocol: JudgeConfig) -> None:
         super().__init__(protocol.model_copy(update={"demonstrations": {}, "instructions": {}}))
 
-    def steps(
-        self,
-        *,
-        source: str,
-        response: str,
-        context: str | None = None,
-        references: Sequence[str] = (),
-    ) -> JudgeProgram:
+    def steps(self, item: RatedItem) -> JudgeProgram:
         """Return the judgement of one response, as a generator of questions."""
-        return family_of(self._settings.judge).steps_of(
-            self._settings, source=source, response=response, context=context, references=references
-        )
+        return family_of(self._settings.judge).program(self._settings, item)
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return the inputs of a predictor that are the same for every item, by field."""
@@ -337,8 +330,8 @@ class Judge(AskingModule):
             ``raw``, ``weighting``, ``notes``, ``calls`` and ``protocol`` (the fingerprint of what
             produced it).
         """
-        steps = self._begun(source, response, context, references)
-        return self._prediction(self.run(steps))
+        item = item_to_judge(source, response, context, references)
+        return self._prediction(self.run(self.steps(item)))
 
     async def aforward(
         self,
@@ -349,15 +342,8 @@ class Judge(AskingModule):
         references: Sequence[str] = (),
     ) -> dspy.Prediction:
         """Judge one response without blocking; see ``forward``."""
-        steps = self._begun(source, response, context, references)
-        return self._prediction(await self.ataken(steps))
-
-    def _begun(
-        self, source: str, response: str, context: str | None, references: Sequence[str]
-    ) -> JudgeProgram:
-        steps: Callable[..., JudgeProgram] = self.steps
-        more = family_of(self._settings.judge).more_texts(references)
-        return steps(source=source, response=response, context=context, **more)
+        item = item_to_judge(source, response, context, references)
+        return self._prediction(await self.ataken(self.steps(item)))
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
         """Return DSPy's state of the predictors, and the protocol next to it."""
@@ -437,7 +423,7 @@ class FamilyJudge(Judge):
 
     @classmethod
     def _configured(cls, protocol: JudgeConfig | None, choices: Mapping[str, Any]) -> JudgeConfig:
-        return own_protocol(family_of(cls._family).protocol_class, protocol, choices)
+        return own_protocol(family_of(cls._family).protocol, protocol, choices)
 
     @property
     def family(self) -> JudgeFamily:
@@ -446,11 +432,11 @@ class FamilyJudge(Judge):
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return the inputs of a predictor that are the same for every item, by field."""
-        return self.family.inputs_of(self._settings, predictor)
+        return self.family.inputs(self._settings, predictor)
 
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""
-        return self.family.space_of(self._settings, rubrics)
+        return self.family.space(self._settings, rubrics)
 
     def _asked(self, question: str) -> str:
         """Return the name by which the family's signatures know a question."""
@@ -464,7 +450,7 @@ class FamilyJudge(Judge):
         asked = at(self.family.questions)
         explain: Explain = getattr(own, "explain", "before")
         found = {}
-        for name, form in self.family.forms_of(own).items():
+        for name, form in self.family.forms(own).items():
             about = "whole" if place_of(name) is None else "each"
             signature = asked.QUESTIONS.get(self._asked(name)) or asked.QUESTIONS[about]
             if {"score", "assessments"} & set(signature.output_fields):

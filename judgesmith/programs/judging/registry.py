@@ -14,111 +14,155 @@ from pydantic import BeforeValidator, SerializeAsAny
 from judgesmith.errors import InputError, did_you_mean
 from judgesmith.front_door import at
 from judgesmith.programs.judging.logprobs import OVERALL
+from judgesmith.programs.judging.program import JudgeProgram, RequestProgram
 from judgesmith.programs.judging.prompts import QuestionForm
-from judgesmith.programs.judging.scoring import Own, score_steps, told_inputs
+from judgesmith.programs.judging.scoring import (
+    Asking,
+    Once,
+    each_scored,
+    sampled_steps,
+    told_inputs,
+)
 from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.plain_data import record_faults
-from judgesmith.signatures.space import Space, asks_choices, usual_choices
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.space import Rubrics, Space, asks_choices, usual_choices
 
 if TYPE_CHECKING:
     import dspy
-
-    from judgesmith.programs.judging.program import JudgeProgram, RequestProgram
-    from judgesmith.signatures.judgement import Judgement
-    from judgesmith.signatures.rubric import Rubric
 
 
 _LINES = ("steps", "questions", "shows", "ignores")  # what may be given by criterion
 
 
-Part = str | Callable[..., Any] | ModuleType
-"""Where a part of a family is, as ``module:name``, imported when it is used; or the part itself."""
+Part = str | type | ModuleType
+"""What needs DSPy: its place, as ``module:name``, imported when it is used; or the thing itself."""
 
 
 class UnknownJudgeError(InputError):
     """A kind of judge that nothing installed brings."""
 
 
+ATTEMPTS_TO_READ = 2
+"""How often a question is asked when the first answer cannot be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How often one question is asked for all responses to a source, not less than it may be."""
+
+    usual: float
+    calls: float
+    unlisted: float
+    most: float
+
+    @classmethod
+    def each(cls, n: float) -> Effort:
+        """Return the effort of ``n`` questions, each asked once more where it cannot be read."""
+        return cls(usual=n, calls=n, unlisted=n, most=ATTEMPTS_TO_READ * n)
+
+
+def usual_space(protocol: JudgeConfig, rubrics: Rubrics = None) -> Space:
+    """Return the choices of most judges: the criterion, the scale, how answers are sampled."""
+    return Space(choices=(*asks_choices(protocol, rubrics), *usual_choices(protocol)))
+
+
+def once_per_sample(protocol: JudgeConfig) -> int:
+    return len(family_of(protocol.judge).forms(protocol)) * protocol.samples
+
+
+def calls_of_each(protocol: JudgeConfig, n_responses: int) -> int:
+    return family_of(protocol.judge).calls(protocol) * n_responses
+
+
+def spread_evenly(protocol: JudgeConfig, n_responses: int) -> dict[str, Effort]:
+    """Return the efforts where every response takes as many calls, over all questions alike."""
+    family = family_of(protocol.judge)
+    questions = family.forms(protocol)
+    n = family.calls(protocol) * n_responses / max(len(questions), 1)
+    return {name: Effort.each(n) for name in questions}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeFamily:
-    """One kind of judge, by its parts.
-
-    A part that is a text is a place, ``module:name``, which is imported when it is used. Callables
-    take the configuration first.
+    """One kind of judge, by its parts: what all else reads. Callables take the configuration first.
 
     Attributes
     ----------
     name, about : str
         What ``--judge`` and the configuration's ``judge`` call it; what it does, in one sentence.
-    judge, protocol : class
-        The ``Judge`` and its ``JudgeConfig``.
+    protocol : type of JudgeConfig
+        Its configuration.
+    judge : class or str
+        The ``Judge``, or its place as ``module:name``, which is imported when it is used.
+    questions : module or str
+        Its ``QUESTIONS`` are the DSPy signatures by name, or as ``whole`` and ``each``; its
+        ``ENDS`` what the lowest and the highest score mean. Or its place, as ``module:``.
     forms : callable
         Returns a ``QuestionForm`` by question, in the order in which they are asked.
-    steps : callable
-        Takes, by name, source, response and context, and returns the steps of a judgement; free of
-        DSPy. Empty where each question asks for one score.
+    once : callable or None
+        Takes an ``Asking``, and returns the judgement of one sample as a generator of questions;
+        free of DSPy. None where each question asks for one score.
+    steps : callable or None
+        Takes a ``RatedItem``, and returns the whole judgement as a generator of questions; None
+        where it is made of samples.
     inputs : callable
-        Takes a question, and returns the inputs that are the same for every item; empty where these
-        are task and criteria.
-    questions : module
-        Its ``QUESTIONS`` are the DSPy signatures by name, or as ``whole`` and ``each``; its
-        ``ENDS`` what the lowest and the highest score mean.
+        Takes a question, and returns the inputs that are the same for every item: task and
+        criteria, unless it is given.
     space : callable
-        Takes other rubrics by name, and returns the ``Space`` of what can be chosen; empty where
-        that is the criterion, the scale, and how answers are sampled.
+        Takes other rubrics by name, and returns the ``Space`` of what can be chosen.
     has_demonstrations : bool
         Whether graded examples can be shown, drawn and worded for the questions of Active-Critic.
     scores_texts : bool
         Whether it asks how likely a given text is, which few endpoints return.
     reads_references : bool
-        Whether its steps take the item's ``references``, too.
+        Whether it reads the ``references`` of items.
     calls : callable
-        Returns how many calls a text takes if every answer can be read; empty where each question
-        is asked once per sample.
+        Returns how many calls a text takes if every answer can be read; each question once per
+        sample, unless it is given.
     efforts : callable
-        Takes the number of responses to a source and returns an ``Effort`` by question; empty where
-        every response takes ``calls``, spread evenly over the questions.
+        Takes the number of responses to a source and returns an ``Effort`` by question; ``calls``
+        for every response, spread evenly over the questions, unless it is given.
     roles : tuple of (str, tuple of str)
         Work that another model than the judge's own may do: its name, and its questions.
     source_steps, most_calls : callable
-        Of a family that judges all responses to a source together: takes, by name, source, context
-        and responses, and returns the steps to their judgements; and takes their number and returns
-        the most calls, if every answer can be read.
+        Of a family that judges all responses to a source together: takes the items, and returns
+        the steps to their judgements; takes their number, and returns the most calls, if every
+        answer can be read.
     """
 
     name: str
-    judge: Part
-    protocol: Part
-    forms: Part
     about: str
-    steps: Part = ""
-    inputs: Part = ""
+    protocol: type[JudgeConfig]
+    judge: Part
+    forms: Callable[[Any], dict[str, QuestionForm]]
     questions: Part = ""
-    space: Part = ""
+    once: Callable[[Any, Asking], Once] | None = None
+    steps: Callable[[Any, RatedItem], JudgeProgram] | None = None
+    inputs: Callable[[Any, str], dict[str, str]] = told_inputs
+    space: Callable[[Any, Rubrics], Space] = usual_space
     has_demonstrations: bool = False
     scores_texts: bool = False
     reads_references: bool = False
-    calls: Part = ""
-    efforts: Part = ""
+    calls: Callable[[Any], int] = once_per_sample
+    efforts: Callable[[Any, int], dict[str, Effort]] = spread_evenly
     roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    source_steps: Part = ""
-    most_calls: Part = ""
+    source_steps: Callable[[Any, Sequence[RatedItem]], RequestProgram[list[Judgement]]] | None = (
+        None
+    )
+    most_calls: Callable[[Any, int], int] = calls_of_each
 
     @property
     def ranks(self) -> bool:
         """Whether scores are ranks within a source, which say nothing about another source."""
-        return bool(self.source_steps)
+        return self.source_steps is not None
 
     @property
     def asks(self) -> bool:
         """Whether a model is asked anything, or numbers are made of the texts alone."""
-        return bool(self.forms_of(self.protocol_class.model_validate({"judge": self.name})))
-
-    @property
-    def protocol_class(self) -> type[JudgeConfig]:
-        """The class of its protocols."""
-        found: type[JudgeConfig] = at(self.protocol)
-        return found
+        return bool(self.forms(self.protocol.model_validate({"judge": self.name})))
 
     def start(self, rubric: Rubric | None = None, **choices: Any) -> dspy.Module:
         """Return a judge as it is before anything is learned.
@@ -131,7 +175,7 @@ class JudgeFamily:
             Parts of the configuration; ``ValueError`` if they make no judge of this family.
         """
         given = choices if rubric is None else {"rubric": rubric, **choices}
-        protocol = validated(self.protocol_class, given)
+        protocol = validated(self.protocol, given)
         check_lines_given(protocol, given)
         return self.judge_of(protocol)
 
@@ -140,71 +184,17 @@ class JudgeFamily:
         judge: dspy.Module = at(self.judge)(protocol)
         return judge
 
-    def steps_of(
-        self,
-        protocol: JudgeConfig,
-        *,
-        source: str,
-        response: str,
-        context: str | None,
-        references: Sequence[str] = (),
-    ) -> JudgeProgram:
+    def program(self, protocol: JudgeConfig, item: RatedItem) -> JudgeProgram:
         """Return the judgement of one response, as a generator of questions."""
-        if not self.steps:
-            questions = self.forms_of(protocol)
-            return score_steps(
-                protocol, questions, source=source, response=response, context=context
-            )
-        take: Callable[..., JudgeProgram] = at(self.steps)
-        more = self.more_texts(references)
-        return take(protocol, source=source, response=response, context=context, **more)
+        if self.steps is not None:
+            return self.steps(protocol, item)
 
-    def more_texts(self, references: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return what its steps take beside source, response and context, by name."""
-        return {"references": tuple(references)} if self.reads_references else {}
+        def once(asking: Asking) -> Once:
+            if self.once is not None:
+                return self.once(protocol, asking)
+            return each_scored(protocol, asking, self.forms(protocol))
 
-    def forms_of(self, protocol: JudgeConfig) -> dict[str, QuestionForm]:
-        """Return what each question of a protocol must show and how it is read, in order."""
-        found: dict[str, QuestionForm] = at(self.forms)(protocol)
-        return found
-
-    def inputs_of(self, protocol: JudgeConfig, question: str) -> dict[str, str]:
-        """Return the inputs of a question that are the same for every item, by field."""
-        tell: Callable[[JudgeConfig, str], dict[str, str]] = at(self.inputs or told_inputs)
-        return tell(protocol, question)
-
-    def space_of(self, protocol: JudgeConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what can be chosen about a judge; what its configuration says comes first."""
-        if not self.space:
-            return Space(choices=(*asks_choices(protocol, rubrics), *usual_choices(protocol)))
-        choose: Callable[[JudgeConfig, Mapping[str, Rubric] | None], Space] = at(self.space)
-        return choose(protocol, rubrics)
-
-    def source_steps_of(
-        self, protocol: JudgeConfig, *, source: str, context: str | None, responses: Sequence[str]
-    ) -> RequestProgram[list[Judgement]]:
-        """Return the judgements of all responses to one source, as a generator of questions."""
-        take: Callable[..., RequestProgram[list[Judgement]]] = at(self.source_steps)
-        return take(protocol, source=source, context=context, responses=responses)
-
-    def most_calls_of(self, protocol: JudgeConfig, n_responses: int) -> int:
-        """Return how many calls the responses to one source take at most."""
-        count: Callable[[JudgeConfig, int], int] = at(self.most_calls)
-        return count(protocol, n_responses)
-
-    def efforts_of(self, protocol: JudgeConfig, n_responses: int) -> dict[str, Effort] | None:
-        """Return how often each question is asked; None where ``calls`` says it all."""
-        if not self.efforts:
-            return None
-        count: Callable[[JudgeConfig, int], dict[str, Effort]] = at(self.efforts)
-        return count(protocol, n_responses)
-
-    def calls_of(self, protocol: JudgeConfig) -> int:
-        """Return how many model calls one text takes, if every answer can be read."""
-        if not self.calls:
-            return len(self.forms_of(protocol)) * protocol.samples
-        count: Callable[[JudgeConfig], int] = at(self.calls)
-        return count(protocol)
+        return sampled_steps(protocol, once, item)
 
 
 ACTIVE_CRITIC = "active-critic"
@@ -328,44 +318,15 @@ def _as_its_family_has_it(value: Any) -> Any:
         raise InputError(
             f"the judge of a configuration must be the name of a family; got {str(name)[:80]}."
         )
-    return family_of(name).protocol_class.model_validate(dict(value))
+    return family_of(name).protocol.model_validate(dict(value))
 
 
 AnyProtocol = Annotated[SerializeAsAny[JudgeConfig], BeforeValidator(_as_its_family_has_it)]
 """A protocol of any family; plain data becomes one of the family that it names."""
 
 
-ATTEMPTS_TO_READ = 2
-"""How often a question is asked when the first answer cannot be read."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
-    """How often one question is asked for all responses to a source, not less than it may be."""
-
-    usual: float
-    calls: float
-    unlisted: float
-    most: float
-
-    @classmethod
-    def each(cls, n: float) -> Effort:
-        """Return the effort of ``n`` questions, each asked once more where it cannot be read."""
-        return cls(usual=n, calls=n, unlisted=n, most=ATTEMPTS_TO_READ * n)
-
-
-def efforts_of(protocol: JudgeConfig, n_responses: int) -> dict[str, Effort]:
-    """Return how often each question of a judge is asked, by question."""
-    family = family_of(protocol.judge)
-    own = family.efforts_of(protocol, n_responses)
-    if own is not None:
-        return own
-    questions = family.forms_of(protocol)
-    n = family.calls_of(protocol) * n_responses / max(len(questions), 1)
-    return {name: Effort.each(n) for name in questions}
-
-
 Model = TypeVar("Model")
+Own = TypeVar("Own", bound=JudgeConfig)
 
 
 def check_roles(family: JudgeFamily, roles: Iterable[str]) -> None:

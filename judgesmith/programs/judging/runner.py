@@ -544,7 +544,7 @@ def iter_source_scores(
     work.readable = read_rate_of(lm)
     family = family_of(judge.protocol.judge)
     # The largest source decides, because what begins next is not known.
-    n_calls = family.most_calls_of(judge.protocol, max(map(len, groups), default=0))
+    n_calls = family.most_calls(judge.protocol, max(map(len, groups), default=0))
 
     sizes = iter([len(group) for group in groups])
 
@@ -576,18 +576,13 @@ class Sources(Work[Group, list[Judgement]]):
     def __init__(self, judge: JudgeLike, executor: Executor, items: Sequence[RatedItem]) -> None:
         super().__init__(executor)
         self._protocol = judge.protocol
-        self._family = family_of(judge.protocol.judge)
+        self._steps = family_of(judge.protocol.judge).source_steps
         self._items = items
 
     async def done(self, unit: Group) -> list[Judgement]:
-        first = self._items[unit[0]]
-        steps = self._family.source_steps_of(
-            self._protocol,
-            source=first.source,
-            context=first.context,
-            responses=[self._items[place].response for place in unit],
-        )
-        found = await self.executor.run(steps)
+        items = [self._items[place] for place in unit]
+        assert self._steps is not None  # as the family ranks
+        found = await self.executor.run(self._steps(self._protocol, items))
         for judgement in found:
             self.readable.add(judgement)
         return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median, multimode
@@ -30,18 +29,17 @@ from judgesmith.programs.judging.program import (
 )
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.signatures.config import Aggregation, JudgeConfig
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason
 from judgesmith.signatures.rubric import Criterion, Rubric
 from judgesmith.signatures.scale import PERCENT, Scale, levels_of, percent_of
 
 
-def aggregate(
-    aggregation: Aggregation, judgement: Judgement, source: str, context: str | None, response: str
-) -> Judgement:
+def aggregate(aggregation: Aggregation, judgement: Judgement, item: RatedItem) -> Judgement:
     """Return ``judgement`` with the score that ``aggregation`` makes of it."""
     if judgement.problem is not None or aggregation.kind == "overall":
         return judgement
-    term = terms_of(judgement, source, context, response)
+    term = terms_of(judgement, item)
     try:
         if aggregation.kind == "mean":
             score = fmean(term(f"criterion:{name}") for name in judgement.criteria)
@@ -65,9 +63,7 @@ def check_terms(aggregation: Aggregation) -> None:
         )
 
 
-def terms_of(
-    judgement: Judgement, source: str, context: str | None, response: str
-) -> Callable[[str], float]:
+def terms_of(judgement: Judgement, item: RatedItem) -> Callable[[str], float]:
     """Return a function from a term's name to its value for this judgement."""
     features: FeatureVector | None = None
 
@@ -80,7 +76,7 @@ def terms_of(
             one = judgement.criteria.get(rest)
             value = None if one is None else one.score
         else:
-            features = features or lexical_features(source, context, response)
+            features = features or lexical_features(item.source, item.context, item.response)
             value = features[rest]
         if value is None:
             raise InputError(f"there is no number for {name}, which the judge needs.")
@@ -89,38 +85,39 @@ def terms_of(
     return term
 
 
-Text = str | None
 Value = TypeVar("Value")
 
 Once = RequestProgram[Judgement]
 """The judgement of one sample under way."""
 
 
+def unsendable(texts: Mapping[str, str | None]) -> Cause | None:
+    """Return why texts, by name, cannot be sent to a model; None where they can."""
+    for name, text in texts.items():
+        try:
+            (text or "").encode()
+        except UnicodeEncodeError:
+            return Cause(
+                Reason.UNSUITABLE,
+                f"the {name} holds half of a character (a lone surrogate), which no model can "
+                "receive",
+            )
+    return None
+
+
 def sampled_steps(
     protocol: JudgeConfig,
     once: Callable[[Asking], Once],
+    item: RatedItem,
     *,
-    source: str,
-    response: str,
-    context: str | None = None,
     enough: Callable[[], bool] | None = None,
 ) -> JudgeProgram:
     """Judge one response as often as ``protocol`` says, and make one judgement of it."""
-    for name, text in (("source", source), ("response", response), ("context", context or "")):
-        if not isinstance(text, str):
-            raise TypeError(f"{name} must be a text; got {type(text).__name__}.")
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return Judgement.unscored(
-                f"the {name} holds half of a character (a lone surrogate), which no model can "
-                "receive",
-                reason=Reason.UNSUITABLE,
-            )
-    texts: dict[str, Text] = {"source": source, "context": context, "response": response}
+    if fault := unsendable({name: item.texts[name] for name in ("source", "response", "context")}):
+        return Judgement.unscored(fault)
     levels = levels_of(protocol.answers) if protocol.weighting == "probabilities" else {}
     samples = [
-        Asking(texts, sample=sample, again=protocol.samples + sample, calls=Calls(), levels=levels)
+        Asking(item, sample=sample, again=protocol.samples + sample, calls=Calls(), levels=levels)
         for sample in range(protocol.samples)
     ]
     alone = len(samples) if enough is None else 1
@@ -133,32 +130,14 @@ def sampled_steps(
     calls = tuple(call for one in samples for call in one.calls.made)
     asks_whole = any(OVERALL in one.asked_about for one in samples)
     judgement = reduced(found, calls, protocol.reduction, asks_whole=asks_whole)
-    return aggregate(protocol.aggregation, judgement, source, context, response)
-
-
-Own = TypeVar("Own", bound=JudgeConfig)
-
-
-def per_sample(once: Callable[[Own, Asking], Once]) -> Callable[..., JudgeProgram]:
-    """Return the steps of a judge whose every sample is asked for by ``once``."""
-
-    @functools.wraps(once)
-    def steps(
-        protocol: Own, *, source: str, response: str, context: str | None = None
-    ) -> JudgeProgram:
-        def sample(asking: Asking) -> Once:
-            return once(protocol, asking)
-
-        return sampled_steps(protocol, sample, source=source, response=response, context=context)
-
-    return steps
+    return aggregate(protocol.aggregation, judgement, item)
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
     """How the questions about one item are asked, for one sample."""
 
-    texts: Mapping[str, Text]
+    item: RatedItem
     sample: int
     again: int
     calls: Calls
@@ -182,7 +161,7 @@ class Asking:
             wanted = ProbabilitiesOf(field=field, answers=levels, records=tuple(records))
         if not records:
             self.asked_about.add(about)
-        inputs = {**self.texts, **more}
+        inputs = {**self.item.texts, **more}
         ask = PromptRequest(
             predictor=question, inputs=inputs, sample=self.sample, probabilities=wanted
         )
@@ -344,32 +323,18 @@ def told_inputs(protocol: JudgeConfig, question: str) -> dict[str, str]:
     return {**fixed, "criteria": lines} if rubric.criteria else fixed
 
 
-def score_steps(
-    protocol: JudgeConfig,
-    questions: Iterable[str],
-    *,
-    source: str,
-    response: str,
-    context: str | None = None,
-) -> JudgeProgram:
-    """Judge by one score of the whole, or by one of each criterion, whose mean is the score."""
-
-    def once(asking: Asking) -> Once:
-        def ask(part: Asking, question: str, about: str) -> RequestProgram[Answer]:
-            return part.of(question, score_on(protocol.answers), about=about)
-
-        return each_scored(protocol, asking, questions, ask)
-
-    return sampled_steps(protocol, once, source=source, response=response, context=context)
-
-
 def each_scored(
     protocol: JudgeConfig,
     asking: Asking,
     questions: Iterable[str],
-    ask: Callable[[Asking, str, str], RequestProgram[Answer]],
+    ask: Callable[[Asking, str, str], RequestProgram[Answer]] | None = None,
 ) -> Once:
-    """Return the judgement of one sample, whose questions ``ask`` asks at once."""
+    """Return the judgement of one sample: a score of the whole, or the mean of the criteria's."""
+    if ask is None:
+
+        def ask(part: Asking, question: str, about: str) -> RequestProgram[Answer]:
+            return part.of(question, score_on(protocol.answers), about=about)
+
     if not protocol.scores_criteria:
         (question,) = questions
         return of_the_whole((yield from ask(asking, question, OVERALL)))

@@ -257,7 +257,7 @@ class ServedJudge:
         assert not isinstance(self.judge, Bindable)
         groups = sources_of(items)
         protocol = self.judge.protocol
-        n_calls = family_of(protocol.judge).most_calls_of(protocol, max(map(len, groups)))
+        n_calls = family_of(protocol.judge).most_calls(protocol, max(map(len, groups)))
         work = Sources(self.judge, self.executor, items)
         work.readable = _AnyAnswer()
         may_begin = beginning(n_calls, self.lm)

@@ -655,9 +655,9 @@ def test_no_family_of_judges_needs_dspy_to_be_asked():
         "import sys\n"
         "from judgesmith.programs import known_families\n"
         "for one in known_families():\n"
-        "    own = one.protocol_class.model_validate({})\n"
-        "    for name in one.forms_of(own): one.inputs_of(own, name)\n"
-        "    one.space_of(own); one.calls_of(own)\n"
+        "    own = one.protocol.model_validate({})\n"
+        "    for name in one.forms(own): one.inputs(own, name)\n"
+        "    one.space(own); one.calls(own)\n"
         f"print([name for name in {HEAVY_WITHOUT_DSPY} if name in sys.modules])"
     )
     done = subprocess.run(

@@ -709,7 +709,7 @@ def test_no_run_makes_more_calls_than_estimated_estimating(data_estimating, sett
 @pytest.mark.parametrize("criteria", ["given", "human", "inferred"])
 def test_what_is_written_once_per_criterion_is_counted(data_estimating, family, criteria, tmp_path):
     lm = model(ledger=tmp_path / "ledger.sqlite")
-    own = family_of(family).protocol_class()
+    own = family_of(family).protocol()
     settings = CompileSettings(optimizer="none", criteria=criteria, protocol=own)
     bound = estimate_run(data_estimating, settings, lm)
     compile_judge(data_estimating, settings, lm=lm)
@@ -726,7 +726,7 @@ def test_what_is_written_once_per_criterion_is_counted(data_estimating, family, 
 @pytest.mark.parametrize("family", ["g-eval", "checklist"])
 def test_a_search_counts_it_too(data_estimating, family, tmp_path):
     lm = model(ledger=tmp_path / "ledger.sqlite")
-    own = family_of(family).protocol_class()
+    own = family_of(family).protocol()
     settings = CompileSettings(optimizer="protocol", criteria="given", protocol=own, n_trials=2)
     bound = estimate_run(data_estimating, settings, lm)
     compile_judge(data_estimating, settings, lm=lm)

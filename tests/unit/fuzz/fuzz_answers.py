@@ -3,9 +3,9 @@
 import functools
 
 from draws import TEXTS, Draws, mutated
+from scripted_steps import program_of
 
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.families.active_critic import critic_steps
 from judgesmith.programs.judging.answers import read_answer, read_field, read_json
 from judgesmith.programs.judging.program import ModelReply, PromptRequest, answered
 from judgesmith.signatures import Rubric
@@ -61,7 +61,7 @@ def fuzz_one(data: bytes) -> None:
     """Judge one text with a model that answers anything; read values by themselves."""
     draws = Draws(data)
     protocol, questions = _judge(draws.below(len(CHOICES)))
-    steps = critic_steps(protocol, source="Ann left Rome.", response="Ann left.")
+    steps = program_of(protocol, source="Ann left Rome.", response="Ann left.")
 
     def reply(ask: PromptRequest) -> ModelReply:
         try:

@@ -386,7 +386,7 @@ class TestCriteriaWithGaps:
         gaps = with_gaps(judgements, 0.3)
         learned = FitAggregation(lexical=True).choose(rows, gaps)
         for item, one in zip(rows.items, gaps, strict=True):
-            found = aggregate(learned, one, item.source, item.context, item.response)
+            found = aggregate(learned, one, item)
             assert found.problem is None
 
 
@@ -438,7 +438,7 @@ def test_the_judge_scores_what_the_fit_predicts(name):
     predicted = by_name[name].predictions(everything, everything)
     learned = by_name[name].aggregation()
     for item, judgement, expected in zip(rows.items, judgements, predicted, strict=True):
-        found = aggregate(learned, judgement, item.source, item.context, item.response)
+        found = aggregate(learned, judgement, item)
         assert found.score == pytest.approx(expected, abs=1e-9)
 
 
@@ -497,7 +497,7 @@ class TestWeightsThatWereLearnedBefore:
         predicted = own.predictions(places[:10], places[10:])
         for place, expected in zip(places[10:], predicted, strict=True):
             item = rows.items[place]
-            found = aggregate(OWN, judgements[place], item.source, item.context, item.response)
+            found = aggregate(OWN, judgements[place], item)
             assert found.score == expected
 
     def test_they_do_not_depend_on_what_others_are_fitted_on(self):

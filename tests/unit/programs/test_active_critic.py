@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_steps import scripted
+from scripted_steps import program_of, scripted
 
 from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.active_critic import (
@@ -11,7 +11,6 @@ from judgesmith.programs.families.active_critic import (
     assessments_text,
     critic_inputs,
     critic_space,
-    critic_steps,
     question_names,
 )
 from judgesmith.programs.judging.adapter import PARTIAL
@@ -28,6 +27,7 @@ from judgesmith.signatures import (
     Rubric,
     Scale,
 )
+from judgesmith.signatures.items import item_to_judge
 from judgesmith.signatures.judgement import Assessment, Cause, Reason
 from judgesmith.signatures.space import WARM
 
@@ -451,7 +451,7 @@ def overall(points, explanation="Because.", **more):
 
 def judged(protocol, *replies, **texts):
     """Return the judgement that replies lead to, and the questions that were asked."""
-    steps = critic_steps(protocol, **{**TEXTS, **texts})
+    steps = program_of(protocol, **{**TEXTS, **texts})
     return scripted(steps, replies)
 
 
@@ -722,7 +722,7 @@ class TestTexts:
     @pytest.mark.parametrize("name", ["source", "response", "context"])
     def test_only_text_can_be_judged(self, name):
         with pytest.raises(TypeError, match=f"{name} must be a text; got int"):
-            judged(VANILLA, **{name: 5})
+            item_to_judge(**{"source": "s", "response": "r", name: 5})
 
     def test_half_a_character_cannot_be_sent(self):
         judgement, questions = judged(VANILLA, response="\ud800")

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted_steps import program_of
 
 from judgesmith.programs import family_of, score_batch
 from judgesmith.programs.artifacts.saved import SavedJudge, SavedJudgeError
@@ -18,7 +19,6 @@ from judgesmith.programs.families.trained import (
     AnnotatorConfig,
     annotator_form,
     annotator_inputs,
-    pointing_steps,
 )
 from judgesmith.programs.judging.program import ModelReply, answered
 from judgesmith.programs.judging.spans import Locator
@@ -300,7 +300,7 @@ def judged_annotator_answers(answer, answers=LEVELS, response=RESPONSE):
         except ValueError as fault:
             return ModelReply(cause=Cause(Reason.UNREADABLE, str(fault)))
 
-    steps = pointing_steps(protocol, source="s", response=response)
+    steps = program_of(protocol, source="s", response=response)
     return answered(steps, reply)
 
 

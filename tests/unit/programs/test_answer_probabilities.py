@@ -287,9 +287,8 @@ class Asking(ActiveCritic):
 
     replies: ClassVar = []
 
-    def steps(self, *, source, response, context=None):
-        texts = {"source": source, "context": context, "response": response}
-        reply = yield PromptRequest(predictor="grade", inputs=texts, probabilities=WANTED)
+    def steps(self, item):
+        reply = yield PromptRequest(predictor="grade", inputs=item.texts, probabilities=WANTED)
         self.replies.append(reply)
         return Judgement.unscored(reply.cause.text if reply.cause else "kept")
 

@@ -13,11 +13,12 @@ import pytest
 from dspy.utils.exceptions import AdapterParseError
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripted_steps import program_of
 
 from judgesmith.metrics import spearman
 from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, score_batch
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, narrowed, pointed_rubric
-from judgesmith.programs.families.active_critic import assessments_text, critic_steps
+from judgesmith.programs.families.active_critic import assessments_text
 from judgesmith.programs.families.modules import AnnotatorJudge, TaskInference
 from judgesmith.programs.families.task_inference import RatedExample, batches_of, inference_steps
 from judgesmith.programs.judging.adapter import FencedAdapter
@@ -239,7 +240,7 @@ NAMES = tuple(answer_shapes.SHAPES)
 def judge_called(name):
     family = family_of(name.partition(",")[0])
     rubric = {} if name == "distilled" else {"rubric": RUBRIC_ANSWER_SHAPES}
-    return family.judge_of(family.protocol_class.model_validate({**rubric, **JUDGES[name]}))
+    return family.judge_of(family.protocol.model_validate({**rubric, **JUDGES[name]}))
 
 
 def items(name):
@@ -356,7 +357,7 @@ answers = st.lists(parts, max_size=12).map("".join)
 def test_every_item_has_a_score_in_range_or_a_reason(choices, given_answers):
     protocol = ActiveCriticConfig(rubric=RUBRIC_ANY_ANSWER, **choices)
     templates = ActiveCritic(protocol).templates()
-    steps = critic_steps(protocol, source="s", response="r")
+    steps = program_of(protocol, source="s", response="r")
     asked = []
 
     def reply(ask):

@@ -154,7 +154,7 @@ def test_a_question_in_other_words_is_asked_but_makes_no_program():
     with pytest.raises(SavedJudgeError, match="words the supervisor's question differently"):
         saved.program()
     with pytest.raises(TypeError, match="merges what others found"):
-        saved.supervisor.steps(source="s", response="r")
+        saved.supervisor.steps(RatedItem(response="r"))
 
 
 def test_the_card_says_how_errors_become_one_list():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from scripted_steps import scripted
+from scripted_steps import program_of, scripted
 
 from judgesmith.programs import (
     ActiveCritic,
@@ -28,7 +28,6 @@ from judgesmith.programs.families.pointwise import (
     ChecklistConfig,
     DirectConfig,
     ExplainEvalConfig,
-    checklist_steps,
 )
 from judgesmith.programs.families.reference import ReferenceConfig, measure_of, words_of
 from judgesmith.programs.judging.ask_once import QUESTIONS
@@ -48,7 +47,7 @@ ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on M
 
 def judged(protocol, *answers):
     """Return the judgement that a judge makes of these answers, and what it asked."""
-    steps = family_of(protocol.judge).steps_of(protocol, source="s", response="r", context=None)
+    steps = program_of(protocol)
     judgement, asked = scripted(steps, answers)
     return judgement, [one.predictor for one in asked]
 
@@ -282,7 +281,7 @@ ASKED = {"brevity": ("Is it one sentence?", "Is it free of asides?")}
 
 def judged_checklist(protocol, *answers):
     """Return the judgement that a judge makes of these answers, and what it asked."""
-    steps = checklist_steps(protocol, source="s", response="r")
+    steps = program_of(protocol, source="s", response="r")
     judgement, asked = scripted(steps, answers)
     return judgement, [one.predictor for one in asked]
 
@@ -425,7 +424,7 @@ def test_both_ways_to_a_model_give_the_same_and_so_does_a_saved_judge(tmp_path):
     slow = load_judge(tmp_path / "judge")(source=ITEM.source, response=ITEM.response)
     assert fast.problem is None
     assert (slow.score, slow.calls) == (fast.score, fast.calls)
-    assert family_of("checklist").calls_of(judge.protocol) == len(fast.calls)
+    assert family_of("checklist").calls(judge.protocol) == len(fast.calls)
 
 
 def test_the_offline_model_prefers_what_a_question_asks_for():

@@ -564,7 +564,7 @@ def test_other_weights_keep_rules_and_supervisor():
 
 def test_a_supervisor_judges_nothing_by_itself():
     with pytest.raises(TypeError, match="judges nothing"):
-        Supervisor().steps(source="s", response="r")
+        Supervisor().steps(RatedItem(response="r"))
 
 
 # panel merging

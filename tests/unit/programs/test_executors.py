@@ -7,7 +7,7 @@ import dspy
 import pytest
 from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import AdapterParseError
-from scripted_steps import scripted
+from scripted_steps import program_of, scripted
 
 from judgesmith.programs import score_batch
 from judgesmith.programs.families.pointwise import DirectConfig
@@ -37,7 +37,6 @@ from judgesmith.programs.judging.scoring import (
     of_criteria,
     of_the_whole,
     place_of,
-    score_steps,
     terms_of,
     told_inputs,
     whole_or_each,
@@ -592,7 +591,7 @@ FOUND = Judgement(
         "c": CriterionScore(score=None),
     },
 )
-TEXTS = ("Ann left Rome.", None, "Ann left.")
+TEXTS = RatedItem(source="Ann left Rome.", response="Ann left.")
 
 
 def linear(*terms, weight=1.0, **more):
@@ -610,37 +609,40 @@ def linear(*terms, weight=1.0, **more):
 
 
 def test_the_models_own_score_is_left_as_it_is():
-    assert aggregate(Aggregation(), FOUND, *TEXTS) is FOUND
+    assert aggregate(Aggregation(), FOUND, TEXTS) is FOUND
 
 
 def test_the_mean_of_the_criteria_needs_them_all():
     scored = FOUND.model_copy(update={"criteria": {k: FOUND.criteria[k] for k in "ab"}})
-    assert aggregate(Aggregation(kind="mean"), scored, *TEXTS).score == 60
-    found = aggregate(Aggregation(kind="mean"), FOUND, *TEXTS)
+    assert aggregate(Aggregation(kind="mean"), scored, TEXTS).score == 60
+    found = aggregate(Aggregation(kind="mean"), FOUND, TEXTS)
     assert found.score is None
     assert found.problem == "there is no number for criterion:c, which the judge needs."
 
 
 def test_learned_weights_are_applied_to_standardised_terms():
-    found = aggregate(linear("overall", "criterion:a", weight=0.5), FOUND, *TEXTS)
+    found = aggregate(linear("overall", "criterion:a", weight=0.5), FOUND, TEXTS)
     assert found.score == pytest.approx(3 + 0.5 * 2 - 0.5 * 1)
     assert found.raw == 70
 
 
 def test_lexical_terms_are_counted_in_the_texts_judged():
-    term = terms_of(FOUND, *TEXTS)
-    assert term("lexical:unknown_names") == lexical_features(*TEXTS)["unknown_names"]
+    term = terms_of(FOUND, TEXTS)
+    assert (
+        term("lexical:unknown_names")
+        == lexical_features(TEXTS.source, TEXTS.context, TEXTS.response)["unknown_names"]
+    )
 
 
 def test_a_number_that_is_missing_is_named():
-    found = aggregate(linear("overall", "criterion:c"), FOUND, *TEXTS)
+    found = aggregate(linear("overall", "criterion:c"), FOUND, TEXTS)
     assert (found.score, found.raw) == (None, 70)
     assert "no number for criterion:c" in found.problem
 
 
 def test_a_judgement_without_a_score_keeps_its_reason():
     unscored = Judgement.unscored("no answer")
-    assert aggregate(linear("overall"), unscored, *TEXTS) is unscored
+    assert aggregate(linear("overall"), unscored, TEXTS) is unscored
 
 
 def test_unknown_lexical_features_are_refused_before_anything_is_judged():
@@ -658,9 +660,7 @@ EACH = DirectConfig(rubric=TWO, asks="criteria")
 
 def played(protocol, *replies):
     """Return the questions that were asked, and the judgement after ``replies``."""
-    questions = whole_or_each(protocol, QuestionForm(), whole="all", each="one")
-    steps = score_steps(protocol, questions, source="s", response="r")
-    judgement, asked = scripted(steps, replies)
+    judgement, asked = scripted(program_of(protocol), replies)
     return [one.predictor for one in asked], judgement
 
 
@@ -692,7 +692,7 @@ class TestQuestions:
 class TestSteps:
     def test_the_whole_is_asked_once(self):
         asked, found = played(WHOLE, score(60))
-        assert asked == ["all"]
+        assert asked == ["whole"]
         assert (found.score, found.raw, found.criteria) == (60, 60, {})
 
     def test_the_score_of_each_criterion_is_asked_in_order_and_their_mean_taken(self):

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import serving
 from pydantic import ValidationError
+from scripted_steps import program_of
 
 from judgesmith.programs import ActiveCritic, SavedJudge, family_of, load_judge, score_batch
 from judgesmith.programs.families.exemplar import (
@@ -19,7 +20,6 @@ from judgesmith.programs.families.exemplar import (
     LevelComparison,
     comparison_sum,
     exemplar_calls,
-    exemplar_steps,
     largest_sum,
     level_of_sum,
     n_rounds,
@@ -62,7 +62,7 @@ def taken(protocol, verdict, *, text=None):
     ``verdict`` and ``text`` answer an ask: a reply, or a text of an exemplar.
     """
     text = text or (lambda ask: f"level {ask.inputs['level']}")
-    steps = exemplar_steps(protocol, source="s", response="r", context="c")
+    steps = program_of(protocol, source="s", response="r", context="c")
     rounds = []
 
     def reply(ask):
@@ -185,7 +185,7 @@ class TestWriting:
 
     def test_what_the_writer_is_asked_does_not_depend_on_the_response(self):
         def written(response, **choices):
-            steps = exemplar_steps(ExemplarConfig(**choices), source="s", response=response)
+            steps = program_of(ExemplarConfig(**choices), source="s", response=response)
             return next(steps)
 
         usual = written("one")
@@ -455,7 +455,7 @@ class TestJudge:
             ExemplarJudge(ActiveCritic().protocol)
 
     def test_its_calls_are_counted(self):
-        assert family_of("exemplar").calls_of(ExemplarConfig(levels=9)) == 18
+        assert family_of("exemplar").calls(ExemplarConfig(levels=9)) == 18
 
 
 class TestHostileTexts:

@@ -7,7 +7,7 @@ import loopback
 import loopback_completions
 import numpy as np
 import pytest
-from scripted_steps import scripted
+from scripted_steps import program_of, scripted
 
 import judgesmith
 from judgesmith.data import read_items
@@ -20,8 +20,6 @@ from judgesmith.programs.families.pointwise import (
     GENERAL_STEPS,
     GEvalConfig,
     GPTScoreConfig,
-    g_eval_steps,
-    gptscore_steps,
 )
 from judgesmith.programs.families.samples_apart import judged_samples
 from judgesmith.programs.judging.ask_once import STEPS
@@ -43,7 +41,7 @@ NONE = AnswerProbabilities.none("the endpoint gave no log-probabilities")
 
 def judged(protocol, *answers):
     """Return the judgement that a judge makes of these answers, and what it asked."""
-    steps = g_eval_steps(protocol, source="s", response="r")
+    steps = program_of(protocol, source="s", response="r")
     judgement, asked = scripted(steps, answers)
     return judgement, [(one.predictor, one.sample) for one in asked]
 
@@ -373,7 +371,7 @@ MEAN = -2.0 / 7
 
 def judged_gptscore(protocol, *answers, response="r"):
     """Return the judgement that a judge makes of these answers, and what it asked."""
-    steps = gptscore_steps(protocol, source="s", response=response)
+    steps = program_of(protocol, source="s", response=response)
     judgement, asked = scripted(steps, answers)
     return judgement, [one.predictor for one in asked]
 
@@ -403,7 +401,7 @@ class TestScoresGptscore:
 
     def test_an_empty_response_has_none_and_nothing_is_asked(self):
         with pytest.raises(StopIteration) as end:
-            next(gptscore_steps(GPTScoreConfig(), source="s", response=""))
+            next(program_of(GPTScoreConfig(), source="s", response=""))
         assert "no tokens" in end.value.value.problem
 
     def test_a_criterion_without_leaves_the_text_without_a_score(self):

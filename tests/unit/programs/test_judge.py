@@ -289,11 +289,11 @@ class TestEveryFamily:
         judge = family.start(rubric)
         assert judge.protocol.rubric == rubric
         assert judge.protocol.judge == family.name
-        assert isinstance(judge.protocol, family.protocol_class)
+        assert isinstance(judge.protocol, family.protocol)
 
     def test_asks_the_questions_that_it_has_forms_for(self, family):
         judge = family.start()
-        assert list(family.forms_of(judge.protocol)) == list(judge.templates())
+        assert list(family.forms(judge.protocol)) == list(judge.templates())
 
     @pytest.mark.no_cover
     def test_can_be_saved_and_loaded(self, family, tmp_path):
@@ -341,9 +341,9 @@ def test_a_family_of_ones_own_is_found_once_it_is_registered(registered):
 
 
 def test_how_many_calls_a_text_takes_can_be_the_familys_own_count():
-    counted = own_family(calls="judgesmith.programs.families.pointwise:direct_forms")
-    assert family_of("direct").calls_of(DirectJudge(samples=3).protocol) == 3
-    assert len(counted.calls_of(DirectJudge(samples=3).protocol)) == 1
+    counted = own_family(calls=lambda protocol: 7)
+    assert family_of("direct").calls(DirectJudge(samples=3).protocol) == 3
+    assert counted.calls(DirectJudge(samples=3).protocol) == 7
 
 
 def test_a_saved_judge_of_an_unknown_family_is_refused(tmp_path):

@@ -7,7 +7,7 @@ import hostile
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_steps import scripted
+from scripted_steps import program_of, scripted
 
 from judgesmith.programs import SavedJudge, SavedJudgeError, family_of, load_judge, score_batch
 from judgesmith.programs.families.forms import (
@@ -77,7 +77,7 @@ def test_the_form_is_asked_as_it_was_published(scripted):
 
 def test_scores_of_criteria_come_to_their_mean_or_to_none():
     protocol = PrometheusConfig(rubric=TWO)
-    steps = family_of(protocol.judge).steps_of(protocol, source="s", response="r", context=None)
+    steps = program_of(protocol)
     said = [ModelReply(fields={"explanation": one, "score": n}) for one, n in (("a", 5), ("b", 2))]
     assert scripted(steps, said)[0].score == (100 + 25) / 2
 

@@ -29,7 +29,7 @@ from judgesmith.programs.families.pairwise import (
     merge_ranked,
     most_calls,
     most_merge_comparisons,
-    preference_steps,
+    pair_steps,
 )
 from judgesmith.programs.lm import Budget, ModelError, lm_client_of, model
 from judgesmith.signatures import Criterion, RatedItem, Rubric, Scale
@@ -385,9 +385,8 @@ class TestWithoutProbabilities:
     def test_samples_are_counted(self, scripted, answered):
         said = iter(["A", "B", "A", "B", "B", "B"])
         lm, engine = scripted(lambda request: answered(better=next(said)))
-        steps = preference_steps(
-            PairwiseConfig(samples=3, weighting="none"), source="s", first="a", second="b"
-        )
+        pair = ResponsePair(source="s", first="a", second="b")
+        steps = pair_steps(PairwiseConfig(samples=3, weighting="none"), pair)
         with dspy.context(lm=lm):
             found = PairwiseJudge(samples=3, weighting="none").run(steps)
         # One after the other through DSPy: A to both orders, then B, and so on in rounds.

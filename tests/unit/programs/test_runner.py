@@ -671,10 +671,8 @@ ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on M
 class TwoAtOnce(DirectJudge):
     """Asks the same question twice in one round, the second time warm."""
 
-    def steps(self, *, source, response, context=None):
-        ask = PromptRequest(
-            predictor="whole", inputs={"source": source, "context": context, "response": response}
-        )
+    def steps(self, item):
+        ask = PromptRequest(predictor="whole", inputs=item.texts)
         warm = PromptRequest(predictor="whole", inputs=ask.inputs, sample=1, temperature=1.0)
         replies = yield (ask, warm)
         score = fmean(one.fields["score"] for one in replies)

@@ -3,7 +3,24 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from judgesmith.programs.judging.program import ModelReply, PromptRequest, RequestProgram, answered
+from judgesmith.programs.judging.program import (
+    JudgeProgram,
+    ModelReply,
+    PromptRequest,
+    RequestProgram,
+    answered,
+)
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.items import RatedItem
+
+
+def program_of(
+    protocol: JudgeConfig, *, source: str = "s", response: str = "r", context: str | None = None
+) -> JudgeProgram:
+    """Return the judgement of one response by a protocol, as a generator of questions."""
+    item = RatedItem(source=source, response=response, context=context)
+    return family_of(protocol.judge).program(protocol, item)
 
 
 def scripted(

@@ -31,7 +31,7 @@ from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.lm.waiting import driven
 from judgesmith.signatures.aggregation import Calibration, Middle, PanelRules, PanelWeights
 from judgesmith.signatures.config import ActiveCriticConfig
-from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.items import RatedItem, item_to_judge
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.questions.supervisor import MergeAnnotations
@@ -170,8 +170,7 @@ class CompositeJudge(dspy.Module):
         references: Sequence[str] = (),
     ) -> dspy.Prediction:
         """Judge one response; see ``Judge.forward``. Members are asked one after the other."""
-        known = tuple(references)
-        item = RatedItem(source=source, response=response, context=context, references=known)
+        item = item_to_judge(source, response, context, references)
         executor = self.executor(lambda one: _Called(one, blocking=True), one_by_one)
         return self._prediction(driven(executor.judge(item)))
 
@@ -184,8 +183,7 @@ class CompositeJudge(dspy.Module):
         references: Sequence[str] = (),
     ) -> dspy.Prediction:
         """Judge one response without blocking, asking all members at once."""
-        known = tuple(references)
-        item = RatedItem(source=source, response=response, context=context, references=known)
+        item = item_to_judge(source, response, context, references)
         executor = self.executor(lambda one: _Called(one, blocking=False))
         return self._prediction(await executor.judge(item))
 
@@ -223,9 +221,7 @@ class _Called(Executor):
         self._blocking = blocking
 
     async def judge(self, item: RatedItem) -> Judgement:
-        texts: dict[str, Any] = {"source": item.source, "response": item.response}
-        texts |= {"context": item.context}
-        texts |= {"references": item.references} if item.references else {}
+        texts: dict[str, Any] = {**item.texts, "references": item.references}
         with our_errors():
             said = self._module(**texts) if self._blocking else await self._module.acall(**texts)
         return judgement_of(said)

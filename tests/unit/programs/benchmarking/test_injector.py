@@ -32,6 +32,7 @@ from judgesmith.programs.perturbing.injecting import (
 )
 from judgesmith.programs.perturbing.orders import ATTEMPTS, NOT_ANOTHER, TOO_LONG, UNREADABLE
 from judgesmith.signatures.fences import imitates_layout
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import EARLIER_TOUCHED, Skipped, SubAspect, Target
 from judgesmith.signatures.rubric import Rubric, folded
 
@@ -335,7 +336,7 @@ def test_dspys_way_gives_what_the_fast_way_gives():
 
 def test_an_injector_judges_nothing():
     with pytest.raises(TypeError, match="judges nothing"):
-        Injector().steps(source="", response="")
+        Injector().steps(RatedItem(response="r"))
 
 
 def test_the_offline_model_answers_by_the_same_rules_and_stands_up_to_the_checks(monkeypatch):

@@ -202,7 +202,7 @@ def test_a_task_is_shown_where_there_is_one():
 
 def test_a_comparer_judges_no_single_text():
     with pytest.raises(TypeError, match="judges nothing"):
-        AcrossComparer(CLARITY).steps(source="", response="")
+        AcrossComparer(CLARITY).steps(RatedItem(response="r"))
 
 
 # Texts chosen to differ: the definition, its guarantee, and ties by order.
@@ -553,7 +553,7 @@ def test_the_program_and_the_fast_way_write_the_same():
     assert one == write_references(ITEMS[:1], RUBRIC_REFERENCES_WRITTEN, 2)[0][1]
     assert isinstance(Executor.of(writer, model("offline", ledger=None)), Executor)
     with pytest.raises(TypeError, match="judges nothing"):
-        writer.steps(source="", response="")
+        writer.steps(RatedItem(response="r"))
 
 
 def test_no_text_is_no_call_and_less_is_refused():

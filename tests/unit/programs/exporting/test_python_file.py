@@ -180,7 +180,7 @@ def own_row(saved, texts, say):
         except ValueError as fault:
             return unreadable(fault, answer=answer)
 
-    return answered(saved.steps(**texts), reply)
+    return answered(saved.steps(RatedItem(**texts)), reply)
 
 
 def said(say, turns, messages):

@@ -294,7 +294,7 @@ def test_the_program_by_itself_does_the_same_and_says_why_not():
     assert (not_done.changed, not_done.problem) == (None, "no name or number")
     assert engine.asked == ["plan", 0, 1]
     with pytest.raises(TypeError, match="judges nothing"):
-        Perturber().steps(source="", response="")
+        Perturber().steps(RatedItem(response="r"))
 
 
 def test_both_ways_to_a_model_ask_the_same_question():

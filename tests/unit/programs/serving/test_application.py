@@ -363,8 +363,8 @@ def test_saved_judges_ask_their_own_models_unless_one_is_given(tmp_path, monkeyp
 
 def test_a_fault_of_our_own_says_nothing_of_the_texts(lm, caplog):
     class Broken(DirectJudge):
-        def steps(self, **texts):
-            raise RuntimeError(f"broken by {texts['response']}")
+        def steps(self, item):
+            raise RuntimeError(f"broken by {item.response}")
 
     with client_of({"broken": Broken()}, lm=lm) as client:
         reply = client.post("/v1/judges/broken/judge", {"response": "a secret text"})
