@@ -6,6 +6,7 @@ its numbers are written. Rows with the same columns, one after the other, are on
 """
 
 import argparse
+import gc
 import gzip
 import inspect
 import json
@@ -153,6 +154,7 @@ def _surroundings() -> Iterator[None]:
             warnings.simplefilter("ignore")
             yield
     finally:
+        gc.unfreeze()
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
