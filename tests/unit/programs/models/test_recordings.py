@@ -251,10 +251,7 @@ def test_what_was_looked_up_is_noted(stack, tmp_path):
     assert [
         one and one.text
         for one in stack.lookup_many([asked_taping("another run"), asked_taping("new")])
-    ] == [
-        "another run",
-        None,
-    ]
+    ] == ["another run", None]
     assert told(played(stack, tmp_path, whole=False), "another run") == "another run"
 
 

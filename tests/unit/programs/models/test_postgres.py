@@ -1,10 +1,8 @@
-"""The response cache in PostgreSQL, and processes that share it."""
+"""The response cache in PostgreSQL: connections, commits and processes that share it."""
 
 import asyncio
 import gc
 import logging
-import os
-import signal
 import threading
 import time
 from dataclasses import replace
@@ -12,20 +10,10 @@ from dataclasses import replace
 import databases
 import psycopg
 import pytest
-from asking_together import ask_at_a_rate, ask_many, begin, finished, killed_twice_and_finished
 from working import at_the_same_time, wait_for
 
 from judgesmith.programs.judging.runner import SyncBridge
-from judgesmith.programs.lm import (
-    Budget,
-    BudgetSpent,
-    CacheError,
-    ModelAnswer,
-    ResponseCache,
-    TokenLogprob,
-    lm_client_of,
-    model,
-)
+from judgesmith.programs.lm import Budget, BudgetSpent, CacheError, ModelAnswer, ResponseCache
 from judgesmith.programs.lm.batches.state import SettleOnce, Together, WithdrawOnce
 from judgesmith.programs.lm.cache import postgres as module
 from judgesmith.programs.lm.cache.admin import cache_stats, exported, prune
@@ -44,9 +32,6 @@ from judgesmith.programs.lm.cache.records import (
 from judgesmith.programs.lm.waiting import SUSPENDING
 
 pytestmark = [pytest.mark.postgres, pytest.mark.no_cover]
-
-
-# postgres ledger
 
 ANSWER = ModelAnswer(text="7", input_tokens=10, output_tokens=1)
 A = b"a" * 16
@@ -81,6 +66,20 @@ def keep(ledger, identity=A, answer=ANSWER):
 
 
 @pytest.fixture
+def address():
+    """The address of an empty database, with a password."""
+    with databases.new_database() as made:
+        yield made
+
+
+@pytest.fixture
+def ledger(address):
+    made = ResponseCache(address)
+    yield made
+    made.close()
+
+
+@pytest.fixture
 def another(address):
     """Make the same ledger as another process sees it."""
     made = []
@@ -103,27 +102,6 @@ def other(another):
     return another()
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        ModelAnswer(text="", finish_reason="length"),
-        ModelAnswer(text="lone \ud800 surrogate, \0", adaptations=("config.seed dropped: none",)),
-        ModelAnswer(
-            text="7",
-            logprobs=(TokenLogprob("7", -0.1, (("7", -0.1), ("8", -2.5))), TokenLogprob("", 0.0)),
-            original='{"a": 1}',
-            seconds=0.1 + 0.2,
-        ),
-    ],
-)
-def test_an_answer_comes_back_as_it_was_given(ledger, answer):
-    assert ledger.lookup(A) is None
-    assert keep(ledger, A, answer) == answer
-    ledger.close()
-    assert ledger.lookup(A) == replace(answer, from_cache=True)
-    assert ledger.lookup_many([A, b"b" * 16]).keys() == {A}
-
-
 def test_a_reason_that_no_text_column_takes_is_kept_without_what_it_cannot(ledger):
     keep(ledger, A, replace(ANSWER, finish_reason="st\0op \ud800"))
     assert ledger.lookup(A).finish_reason == "stop \\ud800"
@@ -137,31 +115,6 @@ def test_the_first_answer_stays(ledger, other):
     assert other.perform(late).text == "7"
     assert other.perform(claim(other)).text == "7"
     assert other.spent("run").calls == 1
-
-
-def test_charges_are_reserved_then_corrected_and_kept_if_nobody_settles(ledger):
-    first, second = claim(ledger, A), claim(ledger, b"b" * 16)
-    granted = ledger.perform(first)
-    ledger.perform(second)
-    assert (ledger.spent("run").tokens, ledger.spent("run").usd) == (200, 2.0)
-    ledger.perform(settle(ledger, first, granted))
-    spent = ledger.spent("run")
-    assert (spent.calls, spent.tokens, spent.usd, spent.minutes) == (2, 111, 1.5, 2.0 / 60.0)
-
-
-def test_a_permission_can_be_given_back(ledger):
-    claimed = claim(ledger)
-    ledger.perform(Withdraw(claim=claimed, intent=ledger.perform(claimed).intent))
-    assert ledger.spent("run").calls == 0
-    for table in ("flights", "intents"):
-        assert ledger.query(f"SELECT count(*) FROM {table}")[0][0] == 0
-
-
-def test_one_transaction_grants_no_more_than_the_budget(ledger):
-    claims = [claim(ledger, bytes([n]) * 16, max_calls=3) for n in range(10)]
-    outcomes = ledger.apply(claims)
-    assert [type(one) for one in outcomes] == [Granted] * 3 + [BudgetSpent] * 7
-    assert ledger.query("SELECT count(*) FROM intents")[0][0] == 3
 
 
 def test_claims_and_settlements_of_one_request_may_share_a_transaction(ledger):
@@ -510,20 +463,6 @@ def test_a_database_that_does_not_come_back_is_told_once_in_a_sentence(
     assert databases.secret_of(address) not in repr(caught.getrepr(chain=True))
 
 
-def test_a_forked_child_writes_through_a_connection_of_its_own(ledger):
-    keep(ledger)
-    child = os.fork()
-    if child == 0:
-        try:
-            keep(ledger, b"b" * 16)
-            os._exit(0 if ledger.lookup(A) else 1)
-        except BaseException:
-            os._exit(2)
-    assert os.waitpid(child, 0)[1] == 0
-    assert ledger.lookup(b"b" * 16) == replace(ANSWER, from_cache=True)
-    assert ledger.query("SELECT count(*) FROM owners")[0][0] == 2
-
-
 def test_there_is_one_per_address_and_it_does_not_tell_the_password(address, ledger):
     spelled = address.replace("postgresql://", "postgresql+psycopg://")
     assert ResponseCache(address) is ResponseCache(spelled) is ledger
@@ -593,64 +532,3 @@ def test_a_ledger_of_the_first_version_is_brought_up(ledger, address):
     assert ledger.lookup(A) is not None
     assert ledger.begin("run") > 0
     assert ledger.query("SELECT version FROM about") == [(2,)]
-
-
-# What the stack promises when processes share a database, and some of them die.
-
-
-def test_processes_share_answers_flights_and_budget(in_process, path, server):
-    server.script({"latency": 0.02})
-    together = [ask_many(in_process, path, server, n_items=200, max_calls=150) for _ in range(2)]
-    begin(*together)
-    results = [finished(process) for process in together]
-    counts = server.counts()
-    assert counts["requests"] == counts["distinct"] == 150
-    assert sum(one["calls"] for one in results) == 150
-    assert all(one["calls"] + one["hits"] == 150 for one in results)
-
-
-def test_a_killed_run_asks_again_for_no_more_than_what_was_in_flight(in_process, path, server):
-    killed_twice_and_finished(in_process, path, server)
-
-
-def test_a_request_held_by_a_process_that_dies_is_taken_over(in_process, path, server, ask):
-    server.script({"latency": 30.0, "times": 1})
-    process = ask_many(in_process, path, server, n_items=1, in_flight=1)
-    begin(process)
-    while server.counts()["requests"] < 1:
-        time.sleep(0.005)
-    stack = lm_client_of(model("openai/m", ledger=path, api_base=server.url))
-    request = ask("0")
-    request = type(request)(model="openai/m", prefix=type(request.prefix)(), user="0")
-    assert stack.ledger.held_elsewhere(stack.identity(request))
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    assert stack.complete_sync(request).text == "7"
-    stack.engine.close()
-    stack.ledger.close()
-    assert server.counts()["requests"] == 2
-
-
-def test_connections_that_end_in_mid_run_cost_nothing(in_process, path, server):
-    server.script({"latency": 0.02})
-    together = [ask_many(in_process, path, server, n_items=300, max_calls=250) for _ in range(2)]
-    begin(*together)
-    for n in (50, 100, 150):
-        while server.counts()["requests"] < n:
-            time.sleep(0.005)
-        databases.cut_off(path)
-    results = [finished(process) for process in together]
-    counts = server.counts()
-    # What is in flight when a connection ends may be taken over, and is charged then.
-    assert counts["distinct"] <= counts["requests"] == 250
-    assert sum(one["calls"] for one in results) == 250
-
-
-def test_two_processes_of_a_run_keep_to_its_rate_together(in_process, path, server):
-    both = [
-        ask_at_a_rate(in_process, path, server, rpm=1200, n_items=15, name=name) for name in "ab"
-    ]
-    begin(*both)
-    began, ended = zip(*[finished(process) for process in both], strict=True)
-    assert max(ended) - min(began) >= 29 / 20 - 0.01
-    assert server.counts()["requests"] == 30
