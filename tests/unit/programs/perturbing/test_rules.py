@@ -1,4 +1,4 @@
-"""Rules that perturb a text: words, sentences, characters, entities and grammar."""
+"""Rules that perturb a text: their catalogue, what holds for all of them, and what each does."""
 
 import unicodedata
 from random import Random
@@ -38,54 +38,75 @@ from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation, Perturbed, Skipped, edited
 
-# catalogue
+WAYS = tuple(PERTURBATIONS.values())
+
+
+def changed(text, name, amount=None, seed=0, *, source="", donors=None):
+    item = RatedItem(source_id="1", source=source, response=text)
+    return perturb(item, PERTURBATIONS[name], amount=amount, seed=seed, donors=donors)
+
+
+def touched(text, name, amount=None, seed=0, **more):
+    """Return the words of a text that were changed."""
+    found = changed(text, name, amount, seed, **more)
+    return [] if isinstance(found, Skipped) else [text[e.start : e.end] for e in found.edits]
+
+
+def sentences(text):
+    passage = Passage(text)
+    return [passage.shown(span) for span in passage.sentences]
+
+
+def words(text):
+    passage = Passage(text)
+    return [passage.shown(span) for span in passage.words]
+
+
+# The catalogue: each task has the perturbations of the benchmark, found by name and amount.
 
 
 @pytest.mark.parametrize(
-    ("task", "n"),
+    ("task", "n", "levels"),
     [
-        ("summarization", 12),
-        ("story_completion", 6),
-        ("question_answering", 9),
-        ("translation", 10),
+        ("summarization", 12, {"character", "word", "sentence"}),
+        ("story_completion", 6, {"character", "word", "sentence"}),
+        ("question_answering", 9, {"character", "word", "sentence"}),
+        ("translation", 10, {"character", "word"}),
     ],
 )
-def test_each_task_has_the_perturbations_of_the_benchmark(task, n):
+def test_each_task_has_the_perturbations_of_the_benchmark(task, n, levels):
     found = perturbations_for(task)
-    assert len(found) == n
+    assert (len(found), {way.level for way in found}) == (n, levels)
     assert all(way.lowers for way in found)
     assert {way.kind for way in found} == set(EXPERT_WEIGHTS[task])
 
 
-def test_minor_and_major_are_as_in_the_benchmark():
-    amounts = {task: {name: str(much) for name, much in own.items()} for task, own in TASKS.items()}
-    assert amounts["summarization"]["grammatical_errors/minor"] == "2"
-    assert amounts["summarization"]["grammatical_errors/major"] == "all, at least 4"
-    assert amounts["question_answering"]["grammatical_errors/major"] == "all, at least 3"
-    assert amounts["translation"]["word_deletions/major"] == "25"
-    assert amounts["story_completion"]["character_typos"] == "5"
-    assert amounts["summarization"]["rewriting/major"] == "every 2nd, at least 2"
-
-
-def test_levels_of_tasks():
-    levels = {task: {way.level for way in perturbations_for(task)} for task in TASKS}
-    assert levels["translation"] == {"character", "word"}
-    assert levels["summarization"] == {"character", "word", "sentence"}
-
-
-def test_names_tell_all_apart_and_controls_lower_nothing():
-    assert all(way.name == name for name, way in PERTURBATIONS.items())
-    assert not any(way.lowers for way in CONTROLS)
-    assert all(way.lowers for way in ADDITIONS)
+@pytest.mark.parametrize(
+    ("task", "name", "amount"),
+    [
+        ("summarization", "grammatical_errors/minor", "2"),
+        ("summarization", "grammatical_errors/major", "all, at least 4"),
+        ("question_answering", "grammatical_errors/major", "all, at least 3"),
+        ("translation", "word_deletions/major", "25"),
+        ("story_completion", "character_typos", "5"),
+        ("summarization", "rewriting/major", "every 2nd, at least 2"),
+    ],
+)
+def test_minor_and_major_are_as_in_the_benchmark(task, name, amount):
+    assert str(TASKS[task][name]) == amount
 
 
 def test_any_other_task_has_rules_alone_each_with_an_amount():
     found = perturbations_for("dialogue")
     assert found == perturbations_for(None)
     assert all(way.method == "rule" for way in found)
-    assert all(amount_of(way) for way in PERTURBATIONS.values())
+    assert all(map(amount_of, WAYS))
     assert amount_of(PERTURBATIONS["negation"]) == 1
-    assert amount_of(PERTURBATIONS["padding"]) == Every()
+    assert amount_of(PERTURBATIONS["reordering/major"]) == Every()
+    assert all(way.name == name for name, way in PERTURBATIONS.items())
+    assert not any(way.lowers for way in CONTROLS)
+    assert all(way.lowers for way in ADDITIONS)
+    assert {way.kind for way in WAYS} == set(RULES)
 
 
 def test_names_stand_for_degrees_of_the_task_and_groups_for_several():
@@ -98,9 +119,8 @@ def test_names_stand_for_degrees_of_the_task_and_groups_for_several():
     assert names("controls", "padding") == [way.name for way in CONTROLS]
     assert names("all") == list(PERTURBATIONS)
     assert names("task", task="translation") == list(TASKS["translation"])
-    assert names("fictional_entities") == [
-        *("fictional_entities", "fictional_entities/minor", "fictional_entities/major")
-    ]
+    three = ["fictional_entities", "fictional_entities/minor", "fictional_entities/major"]
+    assert names("fictional_entities") == three
 
 
 @pytest.mark.parametrize(
@@ -120,28 +140,28 @@ def test_an_unknown_name_is_refused_with_a_close_one(given, says):
 
 
 def test_amounts_are_read_by_name():
-    assert named_amounts(["word_deletions=3"], "translation") == {
-        "word_deletions/minor": 3,
-        "word_deletions/major": 3,
-    }
-    for wrong in (["word_deletions"], ["word_deletions=0"], ["word_deletions=x"], ["=3"]):
-        with pytest.raises(ValueError):
-            named_amounts(wrong)
-    with pytest.raises(ValueError, match="given twice"):
-        named_amounts(["negation=1", "negation=2"])
-
-
-def test_amounts_that_would_change_nothing_are_refused():
-    with pytest.raises(ValueError, match="case_loss has no amount; leave its amount"):
-        named_amounts(["case_loss=5"])
-    with pytest.raises(ValueError, match="the amount of reordering/minor is 2 or more; got 1"):
-        named_amounts(["reordering/minor=1"])
+    found = named_amounts(["word_deletions=3"], "translation")
+    assert found == {"word_deletions/minor": 3, "word_deletions/major": 3}
     assert named_amounts(["reordering/minor=2"]) == {"reordering/minor": 2}
 
 
-@pytest.mark.parametrize("way", PERTURBATIONS.values(), ids=lambda way: way.name)
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        *(([given], None) for given in ("word_deletions", "word_deletions=0", "=3")),
+        (["negation=1", "negation=2"], "given twice"),
+        (["case_loss=5"], "case_loss has no amount; leave its amount"),
+        (["reordering/minor=1"], "the amount of reordering/minor is 2 or more; got 1"),
+    ],
+)
+def test_amounts_that_are_none_or_would_change_nothing_are_refused(given, said):
+    with pytest.raises(ValueError, match=said):
+        named_amounts(given)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
 def test_whoever_takes_an_amount_heeds_it(way):
-    items = read_items("sample").subset(range(12)).items
+    items = read_items("sample").subset(range(6)).items
     text = " ".join(item.response for item in items)
     longer = [
         item.model_copy(update={"response": f"{text} It was {place} in 1999, 2004 and 2010."})
@@ -159,405 +179,8 @@ def test_whoever_takes_an_amount_heeds_it(way):
         assert made[0] != made[1]
 
 
-# characters
-
-PROSE = "The old bridge in Rome was opened by Ada Lovell in 1919, they said; it is long. " * 8
-
-
-def changed(text, name, amount=None, seed=0):
-    return perturb(RatedItem(response=text), PERTURBATIONS[name], amount=amount, seed=seed)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.text(alphabet="abé e\u0301你👍.1", max_size=40), st.integers(1, 12))
-def test_exactly_k_letters_are_deleted_and_one_is_left_at_least(text, k):
-    letters = len(Passage(text).letters)
-    found = changed(text, "character_deletions", k)
-    if letters <= k:
-        assert found == Skipped(reason=f"fewer than {k + 1} letters and digits")
-        return
-    assert len(found.edits) == k
-    assert all(edit.text == "" for edit in found.edits)
-    assert all(text[edit.start].isalnum() for edit in found.edits)
-
-
-@pytest.mark.parametrize("k", [1, 5, 10, 50])
-@pytest.mark.parametrize("seed", range(5))
-def test_exactly_k_typing_slips_are_made_none_beside_another(k, seed):
-    found = changed(PROSE, "character_typos", k, seed)
-    assert len(found.edits) == k
-    gaps = zip(found.edits, found.edits[1:], strict=False)
-    assert all(after.start > before.end for before, after in gaps)
-
-
-def test_a_text_too_short_for_k_slips_is_skipped():
-    assert changed("abc def", "character_typos", 10) == Skipped(
-        reason="fewer than 10 places for typing slips"
-    )
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.text(alphabet="ab ", min_size=1, max_size=12), st.integers(1, 4), st.integers(0, 20))
-def test_slips_never_undo_each_other(text, k, seed):
-    found = changed(text, "character_typos", k, seed)
-    assert isinstance(found, Skipped) or found.text != text
-
-
-def test_case_loss_writes_every_capital_small_and_nothing_else():
-    found = changed("The BRIDGE of Ä. McCoy", "case_loss")
-    assert found.text == "the bridge of ä. mccoy"
-    assert [(edit.start, edit.end) for edit in found.edits] == [
-        *((0, 1), (4, 10), (14, 15), (17, 18), (19, 20))
-    ]
-    assert changed("no capital", "case_loss") == Skipped(reason="no capital letter")
-    assert changed("没有大写", "case_loss") == Skipped(reason="no capital letter")
-
-
-@pytest.mark.parametrize(
-    ("text", "without"),
-    [
-        ("It's well-known: 3.5 km.", "It's well-known 3.5 km"),
-        ("the man , who left .", "the man who left"),
-        ("(One) two... three!?", "One two three"),
-        ("你好。再见！", "你好再见"),
-        ("a - b", "a b"),
-    ],
-)
-def test_punctuation_loss_drops_marks_around_words_and_leaves_no_double_blanks(text, without):
-    assert changed(text, "punctuation_loss").text == without
-
-
-def test_a_text_without_marks_keeps_them():
-    assert changed("no marks here", "punctuation_loss") == Skipped(reason="no punctuation")
-
-
-def test_minor_and_major_differ_in_number():
-    minor = changed(PROSE, "character_deletions/minor")
-    major = changed(PROSE, "character_deletions/major")
-    assert isinstance(minor, Perturbed)
-    assert (len(PROSE) - len(minor.text), len(PROSE) - len(major.text)) == (10, 50)
-
-
-# controls
-
-
-def padded(text):
-    return perturb(RatedItem(response=text), PERTURBATIONS["padding"], seed=0)
-
-
-def test_padding_sets_every_sentence_on_a_line_of_its_own():
-    assert padded("One is here. Two is there.").text == "\nOne is here.\nTwo is there.\n"
-    assert padded("你好。再见。").text == "\n你好。\n再见。\n"
-    assert padded("One.\n\nTwo.").text == "\nOne.\n\nTwo.\n"
-
-
-@given(st.text(alphabet="ab.。! \n你\u0301", max_size=40))
-def test_padding_changes_nothing_but_blanks(text):
-    found = padded(text)
-    if isinstance(found, Perturbed):
-        assert "".join(found.text.split()) == "".join(text.split())
-
-
-# entities
-
-TEXT = "Ada Lovell met Bob in Rome on 3 May 1919. Bob left. Then Ada's train came; Rome slept."
-
-
-def changed_entities(text, amount=None, seed=0, name="fictional_entities"):
-    way = PERTURBATIONS[name]
-    return perturb(RatedItem(response=text), way, amount=amount, seed=seed)
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("k", [1, 3])
-def test_exactly_k_names_or_numbers_are_replaced_wherever_they_stand(k, seed):
-    found = changed_entities(TEXT, k, seed)
-    spans = {TEXT[edit.start : edit.end] for edit in found.edits}
-    known = {"Bob", "Rome", "May", "3", "1919", "Ada Lovell", "Ada"}
-    assert len(spans - {"Ada"}) == k
-    assert ("Ada" in spans) == ("Ada Lovell" in spans)
-    assert spans <= known
-    for span in spans - {"3"}:
-        assert span not in found.text
-    made = {}
-    for edit in found.edits:
-        assert made.setdefault(TEXT[edit.start : edit.end], edit.text) == edit.text
-
-
-def test_all_names_and_numbers_become_others():
-    found = changed_entities(TEXT, name="fictional_entities/major")
-    assert {TEXT[edit.start : edit.end] for edit in found.edits} >= {"Bob", "Rome", "May", "1919"}
-    assert len({edit.text for edit in found.edits}) >= 6
-    assert "'s train" in found.text
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_days_and_months_become_others(seed):
-    found = changed_entities("It came on a Monday in May.", 2, seed)
-    first, second = (edit.text for edit in found.edits)
-    assert first.endswith("day")
-    assert first != "Monday"
-    assert second != "May"
-    assert second.istitle()
-
-
-def test_what_only_opens_a_sentence_is_no_name():
-    assert changed_entities("Trains came. \"Nobody saw. It's late: Perhaps.") == Skipped(
-        reason="no name or number"
-    )
-
-
-def test_a_text_without_capitals_has_its_numbers():
-    assert changed_entities("桥梁长300米。").text != "桥梁长300米。"
-    assert isinstance(changed_entities("桥梁很长。"), Skipped)
-
-
-def test_capitals_stay_capitals():
-    found = changed_entities("They met at NATO.")
-    assert found.edits[0].text.isupper()
-
-
-def test_one_alone_is_too_few_for_all():
-    assert changed_entities("They went to Rome.", name="fictional_entities/major") == Skipped(
-        reason="fewer than 2 names and numbers"
-    )
-
-
-def test_more_digits_are_taken_where_none_is_left():
-    text = "We saw " + ", ".join("0123456789") + "."
-    found = changed_entities(text, name="fictional_entities/major")
-    assert len({edit.text for edit in found.edits}) == 10
-    assert not {edit.text for edit in found.edits} & set("0123456789")
-
-
-def replaced(text, source="", name="fictional_entities/major", seed=0):
-    item = RatedItem(response=text, source=source)
-    found = perturb(item, PERTURBATIONS[name], seed=seed)
-    return [] if isinstance(found, Skipped) else [text[one.start : one.end] for one in found.edits]
-
-
-def test_a_name_that_opens_a_sentence_is_replaced_with_the_others():
-    text = "Italy is dealing with boats in Italy's water, off Italy's coast, with 40 men."
-    assert replaced(text) == ["Italy", "Italy", "Italy", "40"]
-    text = "Christopher Lawler fled. They met Ann."
-    assert replaced(text) == ["Christopher Lawler", "Ann"]
-    assert replaced("Rome slept. It took 3 days.", "They left Rome.") == ["Rome", "3"]
-
-
-def test_what_opens_a_quotation_is_no_name_for_its_capital():
-    text = "They saw 'The Fresh Prince'. The clip is of 'Will' and a man in The Hague."
-    assert replaced(text) == ["Fresh Prince", "Will", "Hague"]
-
-
-def test_titles_stay():
-    assert replaced("Then Mr Bell met Dr Ann Lee.") == ["Bell", "Ann Lee"]
-
-
-def test_of_german_nouns_only_clear_names_are_replaced():
-    text = (
-        "Das Department erinnerte die Anwohner von Bonn daran, dass Sie und die Bären der EU in "
-        "2019 nicht im Haus sind."
-    )
-    assert replaced(text) == ["EU", "2019"]
-    assert replaced(text, "It reminded residents of Bonn in 2019.") == ["Bonn", "EU", "2019"]
-
-
-def test_titles_in_capitals_throughout_have_numbers_alone():
-    assert replaced("Man Bites Dog In Rome 7 Times And 8") == ["7", "8"]
-
-
-@pytest.mark.parametrize("seed", range(9))
-def test_the_ending_of_an_ordinal_goes_with_its_number(seed):
-    made = changed_entities("It came on the 21st of it.", 1, seed).edits[0].text
-    assert made[-2:] == {"1": "st", "2": "nd", "3": "rd"}.get(made[1], "th") or made[0] == "1"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Das Werk zieht Werbung in der Nähe eines Krematoriums zurück.",
-        "Ich habe mit 30 Fachkräften geredet, wie man Müdigkeit meidet",
-    ],
-)
-def test_a_few_german_words_are_enough_to_take_nouns_for_nouns(text):
-    assert all(word.isdigit() for word in replaced(text, name="fictional_entities"))
-
-
-def test_an_adjective_belongs_to_a_name_that_follows():
-    text = "New Zealand police saw Ann. New men came from New York."
-    assert replaced(text, "It was new there.") == ["New Zealand", "Ann", "New York"]
-
-
-# grammar
-
-TEXT_GRAMMAR = (
-    "The bridge was opened by the mayor. She said that it is a gift. They have a train. "
-    "People walked home and they were happy."
-)
-
-
-def changed_grammar(text, amount=None, seed=0, name="grammatical_errors"):
-    way = PERTURBATIONS[name]
-    return perturb(RatedItem(response=text), way, amount=amount, seed=seed)
-
-
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("k", [1, 2, 7])
-def test_exactly_k_faults_are_made(k, seed):
-    found = changed_grammar(TEXT_GRAMMAR, k, seed)
-    assert len(found.edits) == k
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_every_sentence_has_a_fault_and_there_are_as_many_as_asked_for(seed):
-    found = changed_grammar(TEXT_GRAMMAR, Every(at_least=6), seed)
-    assert len(found.edits) == 6
-    for start, end in Passage(TEXT_GRAMMAR).sentences:
-        assert any(start <= edit.start < end for edit in found.edits)
-
-
-@pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        ("It is.", {"It are."}),
-        ("It took the lead.", {"It taking the lead."}),
-        ("He goes by a car.", {"Him goes by a car.", "He go by a car.", "He goes by car."}),
-        ("Ann has opened.", {"Ann has opening."}),
-        ("We walked.", {"Us walked.", "We walking."}),
-        ("We tried.", {"Us tried.", "We trying."}),
-    ],
-)
-def test_faults_are_of_form_where_a_form_is_known(text, wrong):
-    assert {changed_grammar(text, 1, seed).text for seed in range(20)} == wrong
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_other_languages_have_words_change_places(seed):
-    text = "La porta verde cade subito."
-    found = changed_grammar(text, 1, seed)
-    assert sorted(found.text.rstrip(".").split()) == sorted(text.rstrip(".").split())
-    chinese = changed_grammar("桥梁很长。", 1, seed)
-    assert sorted(chinese.text) == sorted("桥梁很长。")
-    assert chinese.text.endswith("。")
-
-
-def test_a_text_without_room_is_skipped():
-    assert changed_grammar("Stop!", 1) == Skipped(reason="no place for a fault of grammar")
-    assert changed_grammar("It is.", 3) == Skipped(
-        reason="fewer than 3 places for faults of grammar"
-    )
-
-
-def test_no_wrong_form_is_the_form_itself():
-    assert all(right != wrong for right, wrong in WRONG_FORMS.items())
-    assert all(word == word.lower() for word in WRONG_FORMS)
-
-
-def faults(text, k=1, n_seeds=40):
-    """Return what is changed in a text, into what, over many draws."""
-    made = [changed_grammar(text, k, seed) for seed in range(n_seeds)]
-    found = [edit for one in made if not isinstance(one, Skipped) for edit in one.edits]
-    return {(text[edit.start : edit.end], edit.text) for edit in found}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Then Manchester United won.",
-        "He saw Josep Maria Bartomeu there.",
-        "See Reference section A there.",
-        "Then Jared went.",
-    ],
-)
-def test_names_are_left_as_they_are(text):
-    names = {"United", "Josep Maria", "Maria Bartomeu", "A", "Jared"}
-    assert not names & {was for was, _ in faults(text)}
-
-
-def test_articles_go_only_where_english_needs_one():
-    assert ("the ", "") not in faults("He went to deliver the food to the players in the future.")
-    assert ("the ", "") in faults("It was the same.")
-    assert ("a ", "") not in faults("There is a few of them.")
-
-
-def test_another_tense_alone_is_no_error():
-    assert ("lost", "loses") not in faults("Napoli lost to Roma 1-0.")
-    assert ("left", "leaves") not in faults("Then she left us some meatloaf.")
-    assert ("injured", "injuring") not in faults("He was injured by it.")
-
-
-@pytest.mark.parametrize("word", ["is", "was", "has"])
-def test_teams_may_be_one_or_many(word):
-    assert word not in {was for was, _ in faults(f"Then Chelsea {word} here; the team {word}.")}
-
-
-def test_a_country_in_small_letters_is_no_pronoun():
-    assert "us" not in {was for was, _ in faults("They went to the us then.")}
-
-
-def test_a_german_text_gets_no_english_forms():
-    text = "Sie ist an der Tür und was sie film nennt, ist nicht so das Mitglied, also die Frau."
-    made = {put for _, put in faults(text, 2)}
-    assert made
-    assert all(len(put.split()) == 2 for put in made)
-
-
-# What a model is told holds what is to be done and how often, and is read back as that.
-
-BY_MODEL = [one for one in PERTURBATIONS.values() if one.method == "model"]
-
-
-def test_every_kind_by_model_has_an_order():
-    assert all(map(can_be_ordered, BY_MODEL))
-    with pytest.raises(ValueError, match="no prompt exists for repetition; kinds that"):
-        order_of(PERTURBATIONS["repetition"], 1)
-
-
-@pytest.mark.parametrize("way", BY_MODEL, ids=str)
-@pytest.mark.parametrize(
-    "amount", [1, 2, 17, Every(), Every(at_least=4), Every(step=2, at_least=2)]
-)
-def test_orders_are_one_line_and_say_how_much(way, amount):
-    order = order_of(way, amount)
-    assert read_order(order) == (way.kind, amount)
-    assert "\n" not in order
-    assert order.endswith(".")
-    assert not imitates_layout(order)
-
-
-@pytest.mark.parametrize("text", ["", "Sing.", "repetition (1): Sing.", "rewriting (x): Sing."])
-def test_what_is_no_order_is_read_as_none(text):
-    assert read_order(text) is None
-
-
-def test_general_steps_are_steps():
-    check_steps(GENERAL_STEPS, of="any change")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "reason"),
-    [
-        ("fictional_entities/major", "Then Ann left.", "fewer than 2 names and numbers"),
-        ("fictional_entities/major", "Then Ann Mary left.", "fewer than 2 names and numbers"),
-        ("fictional_entities/minor", "他去了罗马。", "no name or number"),
-        ("fictional_entities/minor", "他2019年去了罗马。", ""),
-        ("grammatical_errors/minor", "Ann left.", "fewer than 6 words"),
-        ("rewriting/major", "Ann left.", "fewer than 2 sentences"),
-        ("rewriting/minor", "Ann left.", ""),
-        ("paraphrase", "ANN LEFT ROME.", "a text whose names cannot be told by capitals"),
-        ("paraphrase", "👩‍👩‍👧 !", "no word"),
-        ("paraphrase", "x" * 20_001, "longer than 20000 characters"),
-    ],
-)
-def test_texts_that_cannot_be_changed_are_told_before_anybody_is_asked(name, text, reason):
-    way = PERTURBATIONS[name]
-    much = 2 if name == "grammatical_errors/minor" else None
-    assert no_use(text, way, much or amount_of(way)) == reason
-
-
 # What holds for every rule and every text.
 
-WAYS = tuple(PERTURBATIONS.values())
 OTHER = RatedItem(source_id="2", source="other", response="Another text altogether. It has two.")
 DONORS = Donors([OTHER])
 
@@ -577,12 +200,7 @@ def item(text, **fields):
     )
 
 
-def characters_of(text):
-    places = {match.start() for match in regex.finditer(r"\X", text)}
-    return places | {len(text)}
-
-
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100)
 @given(TEXTS, st.integers(0, 5))
 @example("", 0)
 @example("word", 0)
@@ -590,7 +208,7 @@ def characters_of(text):
 @example("3\ufe0f\u20e3 or 4\ufe0f\u20e3", 0)
 @example("is\u200d it", 0)
 def test_every_rule_differs_from_the_original_and_says_where_or_says_why_not(text, seed):
-    borders = characters_of(text)
+    borders = {match.start() for match in regex.finditer(r"\X", text)} | {len(text)}
     for way in WAYS:
         found = perturb(item(text), way, donors=DONORS, seed=seed)
         if isinstance(found, Skipped):
@@ -603,10 +221,10 @@ def test_every_rule_differs_from_the_original_and_says_where_or_says_why_not(tex
         assert found == perturb(item(text), way, donors=DONORS, seed=seed)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
 @pytest.mark.parametrize("text", ["", " \n", "...", "👩\u200d👩\u200d👧👍🎉"])
-def test_a_text_without_a_word_is_skipped(way, text):
-    assert isinstance(perturb(item(text), way, donors=DONORS, seed=0), Skipped)
+def test_a_text_without_a_word_is_skipped(text):
+    for way in WAYS:
+        assert isinstance(perturb(item(text), way, donors=DONORS, seed=0), Skipped)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
@@ -634,165 +252,242 @@ def test_draws_depend_on_seed_texts_and_name_alone(way):
 def test_a_long_text_is_changed_by_every_rule_that_applies(text):
     for way in WAYS:
         found = perturb(item(text), way, donors=DONORS, seed=0)
-        if isinstance(found, Perturbed):
-            assert found.text != text
+        assert isinstance(found, Skipped) or found.text != text
 
 
-@pytest.mark.parametrize("name", ["character_typos/major", "reordering/major", "case_loss"])
-def test_a_megabyte_is_changed_like_any_other_text(name):
-    text = "The bridge in Rome was opened in 2019. It is not long! " * 19_000
-    assert isinstance(perturb(item(text), PERTURBATIONS[name], seed=0), Perturbed)
+ANY_SCRIPT = (
+    *("character_deletions/minor", "character_typos/minor", "word_deletions/minor"),
+    *("reordering/major", "grammatical_errors/minor", "repetition", "truncation"),
+)
+ONE_WORD = ("character_deletions", "character_typos", "case_loss", "repetition")
 
 
-def test_cjk_and_right_to_left_texts_are_changed_by_what_needs_no_english():
-    for text in (
-        "桥梁于周一开放。它有三百米长。人们很高兴。" * 3,
-        "مرحبا بالعالم اليوم. كيف حالك يا صديقي؟ الجو جميل هنا. " * 3,
-    ):
-        found = {way.name: perturb(item(text), way, donors=DONORS, seed=0) for way in WAYS}
-        for name in ("character_deletions/minor", "character_typos/minor", "word_deletions/minor"):
-            assert isinstance(found[name], Perturbed), name
-        for name in ("reordering/major", "grammatical_errors/minor", "repetition", "truncation"):
-            assert isinstance(found[name], Perturbed), name
-        assert isinstance(found["rewriting/minor"], Skipped)
+@pytest.mark.parametrize(
+    ("text", "does", "does_not"),
+    [
+        ("桥梁于周一开放。它有三百米长。人们很高兴。" * 3, ANY_SCRIPT, ["rewriting/minor"]),
+        (
+            "مرحبا بالعالم اليوم. كيف حالك يا صديقي؟ الجو جميل هنا. " * 3,
+            ANY_SCRIPT,
+            ["rewriting/minor"],
+        ),
+        ("Constantinople", ONE_WORD, ["word_deletions/minor", "reordering/minor", "truncation"]),
+    ],
+    ids=["Chinese", "Arabic", "one word"],
+)
+def test_texts_are_changed_by_what_needs_no_english_and_no_more_words(text, does, does_not):
+    found = {way.name: perturb(item(text), way, donors=DONORS, seed=0) for way in WAYS}
+    assert all(isinstance(found[name], Perturbed) for name in does)
+    assert all(isinstance(found[name], Skipped) for name in does_not)
 
 
-def test_an_unknown_kind_is_refused_with_the_known_ones():
-    with pytest.raises(
-        ValueError, match="there is no rule for the kind 'sneezing'; give one of char"
-    ):
+def test_an_unknown_kind_and_an_amount_below_one_are_refused():
+    with pytest.raises(ValueError, match="no rule for the kind 'sneezing'; give one of char"):
         perturb(item("a text"), Perturbation(kind="sneezing", level="word"), seed=0)
-
-
-def test_an_amount_below_one_is_refused():
     with pytest.raises(ValueError, match="amount must be at least 1; got 0"):
-        perturb(item("a text"), PERTURBATIONS["character_typos"], amount=0, seed=0)
-
-
-def test_every_perturbation_has_a_rule_and_every_rule_a_perturbation():
-    assert {way.kind for way in WAYS} == set(RULES)
-
-
-def test_an_amount_replaces_the_usual_one():
-    found = perturb(item("abcdefgh"), PERTURBATIONS["character_deletions/major"], amount=2, seed=0)
-    assert len(found.text) == 6
-    assert amount_of(PERTURBATIONS["reordering/major"]) == Every()
-
-
-def test_a_text_of_one_word_is_changed_where_characters_are_enough():
-    found = {way.name: perturb(item("Constantinople"), way, donors=DONORS, seed=0) for way in WAYS}
-    changed = {name for name, one in found.items() if isinstance(one, Perturbed)}
-    assert {"character_deletions", "character_typos", "case_loss", "repetition"} <= changed
-    assert {"word_deletions/minor", "reordering/minor", "truncation"}.isdisjoint(changed)
+        changed("a text", "character_typos", 0)
 
 
 def test_versions_stay_in_the_normal_form_they_came_in_where_nothing_was_touched():
     text = unicodedata.normalize("NFD", "Él está aquí. Ella también. ") * 3
-    found = perturb(item(text), PERTURBATIONS["reordering/minor"], seed=0)
-    assert unicodedata.is_normalized("NFD", found.text)
+    assert unicodedata.is_normalized("NFD", changed(text, "reordering/minor").text)
 
 
-# sentences
+# What each rule makes of a text, whatever is drawn.
 
+SOURCE = "The bridge over the river opened. The bridge carries trains. " * 3
 FOUR = "One is here. Two is there. Three is gone! Four is late."
+TWINS = [
+    RatedItem(source_id="1", source="", response="A twin of this source."),
+    RatedItem(source_id="2", source="", response="Whales sing."),
+]
 
 
-def changed_sentences(text, name, amount=None, seed=0, source="", donors=None):
-    item = RatedItem(source_id="1", source=source, response=text)
-    return perturb(item, PERTURBATIONS[name], amount=amount, seed=seed, donors=donors)
+@pytest.mark.parametrize(
+    ("name", "text", "amount", "made"),
+    [
+        ("case_loss", "The BRIDGE of Ä. McCoy", None, {"the bridge of ä. mccoy"}),
+        ("punctuation_loss", "It's well-known: 3.5 km.", None, {"It's well-known 3.5 km"}),
+        ("punctuation_loss", "the man , who left .", None, {"the man who left"}),
+        ("punctuation_loss", "(One) two... three!?", None, {"One two three"}),
+        ("punctuation_loss", "你好。再见！", None, {"你好再见"}),
+        ("punctuation_loss", "a - b", None, {"a b"}),
+        ("padding", "One is here. Two is there.", None, {"\nOne is here.\nTwo is there.\n"}),
+        ("padding", "你好。再见。", None, {"\n你好。\n再见。\n"}),
+        ("padding", "One.\n\nTwo.", None, {"\nOne.\n\nTwo.\n"}),
+        ("grammatical_errors", "It is.", 1, {"It are."}),
+        ("grammatical_errors", "It took the lead.", 1, {"It taking the lead."}),
+        (
+            "grammatical_errors",
+            "He goes by a car.",
+            1,
+            {"Him goes by a car.", "He go by a car.", "He goes by car."},
+        ),
+        ("grammatical_errors", "Ann has opened.", 1, {"Ann has opening."}),
+        ("grammatical_errors", "We walked.", 1, {"Us walked.", "We walking."}),
+        ("grammatical_errors", "We tried.", 1, {"Us tried.", "We trying."}),
+        ("reordering/minor", "One. Two.", 1, {"Two. One."}),
+        (
+            "reordering/minor",
+            "One is here.\n\nTwo is there.",
+            None,
+            {"Two is there.\n\nOne is here."},
+        ),
+        ("repetition", "Only one.", None, {"Only one. Only one."}),
+        ("repetition", "你好。", None, {"你好。你好。"}),
+        (
+            "key_sentence_omission",
+            "It was sunny. The bridge over the river carries trains. People went home.",
+            None,
+            {"It was sunny. People went home."},
+        ),
+        (
+            "key_sentence_omission",
+            "Nobody came. The bridge carries trains.",
+            None,
+            {"Nobody came."},
+        ),
+        (
+            "unsupported_addition",
+            FOUR,
+            None,
+            {
+                " ".join((*sentences(FOUR)[:n], "Whales sing.", *sentences(FOUR)[n:]))
+                for n in range(1, 5)
+            },
+        ),
+        ("negation", "The bridge is open.", None, {"The bridge is not open."}),
+        ("negation", "It is not open.", None, {"It is open."}),
+        ("negation", "They have never left.", None, {"They have left."}),
+        ("negation", "It doesn't work.", None, {"It does work."}),
+        ("negation", "She won't go.", None, {"She will go."}),
+        ("negation", "He can’t go.", None, {"He can go."}),
+        ("negation", "Can't he go?", None, {"Can he go?"}),
+        ("negation", "he did n't go .", None, {"he did go ."}),
+        ("negation", "he ca n't go .", None, {"he can go ."}),
+        ("negation", "He had gone home.", None, {"He had not gone home."}),
+        ("number_swap", "It cost 3.50 in 1919.", None, {"It cost 1919 in 3.50."}),
+    ],
+)
+def test_a_rule_makes_this_of_a_text(name, text, amount, made):
+    more = {"source": SOURCE, "donors": Donors(TWINS)}
+    assert {changed(text, name, amount, seed, **more).text for seed in range(20)} == made
 
 
-def sentences(text):
-    passage = Passage(text)
-    return [passage.shown(span) for span in passage.sentences]
+@pytest.mark.parametrize(
+    ("name", "text", "amount", "reason"),
+    [
+        ("character_typos", "abc def", 10, "fewer than 10 places for typing slips"),
+        ("case_loss", "no capital", None, "no capital letter"),
+        ("case_loss", "没有大写", None, "no capital letter"),
+        ("punctuation_loss", "no marks here", None, "no punctuation"),
+        (
+            "fictional_entities",
+            "Trains came. \"Nobody saw. It's late: Perhaps.",
+            None,
+            "no name or number",
+        ),
+        ("fictional_entities", "桥梁很长。", None, "no name or number"),
+        ("fictional_entities/major", "They went to Rome.", None, "fewer than 2 names and numbers"),
+        ("grammatical_errors", "Stop!", 1, "no place for a fault of grammar"),
+        ("grammatical_errors", "It is.", 3, "fewer than 3 places for faults of grammar"),
+        ("reordering/major", "One. Two.", None, "fewer than 3 sentences"),
+        ("reordering/minor", "Only one here.", None, "fewer than 2 sentences"),
+        ("reordering/minor", "Same here. Same here.", None, "fewer than 2 different sentences"),
+        ("key_sentence_omission", "Only one.", None, None),
+        ("unsupported_addition", FOUR, None, "no text of another source to take a sentence from"),
+        ("word_deletions/minor", "one two three", 3, "fewer than 4 words"),
+        ("negation", "La puerta abre.", None, None),
+        *(
+            ("negation", text, None, None)
+            for text in (
+                "They join it on May 2nd.",
+                "A photographer who did these portraits came.",
+                "Nor does he have plans.",
+                "He has one goal.",
+                "She had her car stolen.",
+                "It opens at 10 am daily.",
+                "By the will of all.",
+                "Could he go?",
+                "He runs as long as he can and more.",
+                "It is no longer here.",
+                "He went whether or not it rained.",
+            )
+        ),
+        ("number_swap", "the A40 and B2B", None, "no number in digits"),
+    ],
+)
+def test_a_text_that_a_rule_cannot_change_is_skipped_with_the_reason(name, text, amount, reason):
+    found = changed(text, name, amount)
+    assert isinstance(found, Skipped)
+    assert reason in (None, found.reason)
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("k", [2, 3, 4])
-def test_exactly_k_sentences_change_places(k, seed):
-    before, after = (
-        sentences(FOUR),
-        sentences(changed_sentences(FOUR, "reordering/minor", k, seed).text),
-    )
-    assert sorted(before) == sorted(after)
-    assert sum(one != other for one, other in zip(before, after, strict=True)) == k
+# How much is changed, and where: characters and words.
+
+PROSE = "The old bridge in Rome was opened by Ada Lovell in 1919, they said; it is long. " * 8
 
 
-@given(st.lists(st.sampled_from("ABCD"), min_size=3, max_size=9), st.integers(0, 9))
-def test_no_sentence_stays_where_all_change_places_unless_most_are_the_same(letters, seed):
-    text = " ".join(f"Here is {letter}." for letter in letters)
-    found = changed_sentences(text, "reordering/major", seed=seed)
-    most = max(letters.count(letter) for letter in letters)
-    if 2 * most > len(letters):
-        assert found == Skipped(reason="more than half of the sentences are the same")
+@settings(max_examples=60)
+@given(st.text(alphabet="abé e\u0301你👍.1", max_size=40), st.integers(1, 12))
+def test_exactly_k_letters_are_deleted_and_one_is_left_at_least(text, k):
+    letters = len(Passage(text).letters)
+    found = changed(text, "character_deletions", k)
+    if letters <= k:
+        assert found == Skipped(reason=f"fewer than {k + 1} letters and digits")
         return
-    pairs = zip(sentences(text), sentences(found.text), strict=True)
-    assert all(one != other for one, other in pairs)
+    assert len(found.edits) == k
+    assert all(edit.text == "" for edit in found.edits)
+    assert all(text[edit.start].isalnum() for edit in found.edits)
 
 
-def test_too_few_sentences_are_not_reordered():
-    assert changed_sentences("One. Two.", "reordering/major") == Skipped(
-        reason="fewer than 3 sentences"
-    )
-    assert changed_sentences("Only one here.", "reordering/minor") == Skipped(
-        reason="fewer than 2 sentences"
-    )
-    assert changed_sentences("One. Two.", "reordering/minor", 1).text == "Two. One."
-    assert changed_sentences("Same here. Same here.", "reordering/minor") == Skipped(
-        reason="fewer than 2 different sentences"
-    )
+@pytest.mark.parametrize("k", [1, 5, 50])
+def test_exactly_k_typing_slips_are_made_none_beside_another(k):
+    for seed in range(5):
+        found = changed(PROSE, "character_typos", k, seed)
+        assert len(found.edits) == k
+        gaps = zip(found.edits, found.edits[1:], strict=False)
+        assert all(after.start > before.end for before, after in gaps)
 
 
-def test_what_stands_between_sentences_stays():
-    found = changed_sentences("One is here.\n\nTwo is there.", "reordering/minor")
-    assert found.text == "Two is there.\n\nOne is here."
+@given(st.text(alphabet="ab ", min_size=1, max_size=12), st.integers(1, 4), st.integers(0, 20))
+def test_slips_never_undo_each_other(text, k, seed):
+    found = changed(text, "character_typos", k, seed)
+    assert isinstance(found, Skipped) or found.text != text
 
 
-def test_the_sentence_about_what_the_source_is_about_is_left_out():
-    source = "The bridge over the river opened. The bridge carries trains. " * 3
-    text = "It was sunny. The bridge over the river carries trains. People went home."
-    found = changed_sentences(text, "key_sentence_omission", source=source)
-    assert found.text == "It was sunny. People went home."
-    last = changed_sentences(
-        "Nobody came. The bridge carries trains.", "key_sentence_omission", source=source
-    )
-    assert last.text == "Nobody came."
-    assert isinstance(changed_sentences("Only one.", "key_sentence_omission"), Skipped)
+@given(st.text(alphabet="ab.。! \n你\u0301", max_size=40))
+def test_padding_changes_nothing_but_blanks(text):
+    found = changed(text, "padding")
+    assert isinstance(found, Skipped) or "".join(found.text.split()) == "".join(text.split())
 
 
-def test_a_sentence_of_another_source_is_added():
-    donors = Donors(
-        [
-            RatedItem(source_id="1", source="", response="A twin of this source."),
-            RatedItem(source_id="2", source="", response="Whales sing."),
-        ]
-    )
-    found = {
-        changed_sentences(FOUR, "unsupported_addition", seed=s, donors=donors).text
-        for s in range(20)
-    }
-    assert len(found) == 4
-    assert all(" Whales sing." in text and "twin" not in text for text in found)
-    assert changed_sentences(FOUR, "unsupported_addition") == Skipped(
-        reason="no text of another source to take a sentence from"
-    )
+@pytest.mark.parametrize("k", [1, 5, 9])
+def test_exactly_k_words_in_a_row_are_deleted(k):
+    text = "One, two three; four five. Six seven (eight) nine ten."
+    for seed in range(12):
+        found = changed(text, "word_deletions/minor", k, seed)
+        left = words(found.text)
+        assert len(left) == 10 - k
+        assert any(words(text)[:at] + words(text)[at + k :] == left for at in range(11))
+        assert "  " not in found.text
+        assert len(found.edits) == 1
 
 
-def test_a_sentence_is_said_again_with_the_blank_of_the_text():
-    assert changed_sentences("Only one.", "repetition").text == "Only one. Only one."
-    assert changed_sentences("你好。", "repetition").text == "你好。你好。"
+@pytest.mark.parametrize("text", ["In 1919.", "7 days", "5 and 5", "0", "It was 1,000,000."])
+def test_a_single_number_becomes_another_of_its_length(text):
+    for seed in range(6):
+        found = changed(text, "number_swap", seed=seed)
+        assert found.text != text
+        assert [one.isdigit() for one in found.text] == [one.isdigit() for one in text]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_text_is_cut_off_inside_a_sentence(seed):
-    text = " ".join(f"Sentence number {n} has seven words." for n in range(6))
-    found = changed_sentences(text, "truncation", seed=seed)
-    assert text.startswith(found.text)
-    assert not found.text.endswith(("words", "."))
-    assert 0.35 <= len(Passage(found.text).words) / len(Passage(text).words) <= 0.85
-
-
-# slips
+@pytest.mark.parametrize("text", ["Roma won 1-0 there", "aged 3 and 5", "on 3 May 1919", "2, 3"])
+def test_numbers_that_say_the_same_the_other_way_round_do_not_change_places(text):
+    for seed in range(4):
+        found = changed(text, "number_swap", seed=seed)
+        assert len(found.edits) == 1
+        assert sorted(found.text) != sorted(text)
 
 
 def slip(kind, text, index, seed=0):
@@ -838,9 +533,6 @@ def test_a_neighbour_is_beside_the_key_and_in_its_case():
         small, capital = slip(Slips.neighbour, "g", 0, seed), slip(Slips.neighbour, "G", 0, seed)
         assert small in NEIGHBOURS["g"]
         assert capital == small.upper()
-
-
-def test_keyboards_have_the_usual_neighbours():
     assert set(NEIGHBOURS["s"]) == set("adwezx")
     assert set(NEIGHBOURS["1"]) == {"2"}
     assert set(NEIGHBOURS["ы"]) >= set("фв")
@@ -856,99 +548,234 @@ def test_every_kind_of_slip_changes_the_text_where_it_happens():
         assert text not in made
 
 
-# words
+# Names and numbers become others; what only looks like a name stays.
+
+TEXT = "Ada Lovell met Bob in Rome on 3 May 1919. Bob left. Then Ada's train came; Rome slept."
 
 
-def words(text):
-    passage = Passage(text)
-    return [passage.shown(span) for span in passage.words]
+@pytest.mark.parametrize("k", [1, 3])
+def test_exactly_k_names_or_numbers_are_replaced_wherever_they_stand(k):
+    for seed in range(8):
+        found = changed(TEXT, "fictional_entities", k, seed)
+        spans = {TEXT[edit.start : edit.end] for edit in found.edits}
+        assert len(spans - {"Ada"}) == k
+        assert ("Ada" in spans) == ("Ada Lovell" in spans)
+        assert spans <= {"Bob", "Rome", "May", "3", "1919", "Ada Lovell", "Ada"}
+        assert not any(span in found.text for span in spans - {"3"})
+        made = {}
+        for edit in found.edits:
+            assert made.setdefault(TEXT[edit.start : edit.end], edit.text) == edit.text
 
 
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("k", [1, 5, 9])
-def test_exactly_k_words_in_a_row_are_deleted(k, seed):
-    text = "One, two three; four five. Six seven (eight) nine ten."
-    found = changed(text, "word_deletions/minor", k, seed)
-    left = words(found.text)
-    assert len(left) == 10 - k
-    assert any(words(text)[:at] + words(text)[at + k :] == left for at in range(11))
-    assert "  " not in found.text
-    assert len(found.edits) == 1
+def test_all_names_and_numbers_become_others():
+    found = changed(TEXT, "fictional_entities/major")
+    assert {TEXT[edit.start : edit.end] for edit in found.edits} >= {"Bob", "Rome", "May", "1919"}
+    assert len({edit.text for edit in found.edits}) >= 6
+    assert "'s train" in found.text
+    found = changed("We saw " + ", ".join("0123456789") + ".", "fictional_entities/major")
+    made = {edit.text for edit in found.edits}
+    assert len(made) == 10
+    assert not made & set("0123456789")  # more digits are taken where none is left
 
 
-def test_some_word_is_left():
-    assert changed("one two three", "word_deletions/minor", 3) == Skipped(
-        reason="fewer than 4 words"
-    )
-    assert len(words(changed("one two three", "word_deletions/minor", 2).text)) == 1
+@pytest.mark.parametrize("seed", range(5))
+def test_what_replaces_is_of_the_same_kind(seed):
+    found = changed("It came on a Monday in May.", "fictional_entities", 2, seed)
+    first, second = (edit.text for edit in found.edits)
+    assert (first.endswith("day"), first != "Monday") == (True, True)
+    assert (second.istitle(), second != "May") == (True, True)
+    assert changed("They met at NATO.", "fictional_entities", 1, seed).edits[0].text.isupper()
+    ordinal = changed("It came on the 21st of it.", "fictional_entities", 1, seed).edits[0].text
+    ending = {"1": "st", "2": "nd", "3": "rd"}.get(ordinal[1], "th")
+    assert ordinal[-2:] == ending or ordinal[0] == "1"
+
+
+GERMAN = (
+    "Das Department erinnerte die Anwohner von Bonn daran, dass Sie und die Bären der EU in "
+    "2019 nicht im Haus sind."
+)
 
 
 @pytest.mark.parametrize(
-    ("text", "negated"),
+    ("text", "source", "names"),
     [
-        ("The bridge is open.", {"The bridge is not open."}),
-        ("It is not open.", {"It is open."}),
-        ("They have never left.", {"They have left."}),
-        ("It doesn't work.", {"It does work."}),
-        ("She won't go.", {"She will go."}),
-        ("He can’t go.", {"He can go."}),
-        ("Can't he go?", {"Can he go?"}),
-        ("he did n't go .", {"he did go ."}),
-        ("he ca n't go .", {"he can go ."}),
+        (
+            "Italy is dealing with boats in Italy's water, off Italy's coast, with 40 men.",
+            "",
+            ["Italy", "Italy", "Italy", "40"],
+        ),
+        ("Christopher Lawler fled. They met Ann.", "", ["Christopher Lawler", "Ann"]),
+        ("Rome slept. It took 3 days.", "They left Rome.", ["Rome", "3"]),
+        (
+            "They saw 'The Fresh Prince'. The clip is of 'Will' and a man in The Hague.",
+            "",
+            ["Fresh Prince", "Will", "Hague"],
+        ),
+        ("Then Mr Bell met Dr Ann Lee.", "", ["Bell", "Ann Lee"]),
+        (GERMAN, "", ["EU", "2019"]),
+        (GERMAN, "It reminded residents of Bonn in 2019.", ["Bonn", "EU", "2019"]),
+        ("Man Bites Dog In Rome 7 Times And 8", "", ["7", "8"]),
+        (
+            "New Zealand police saw Ann. New men came from New York.",
+            "It was new there.",
+            ["New Zealand", "Ann", "New York"],
+        ),
+        ("Das Werk zieht Werbung in der Nähe eines Krematoriums zurück.", "", []),
+        ("Ich habe mit 30 Fachkräften geredet, wie man Müdigkeit meidet", "", []),
+        ("桥梁长300米，建于1998年。", "", ["300", "1998"]),
     ],
 )
-def test_a_statement_is_turned_round(text, negated):
-    assert {changed(text, "negation", seed=seed).text for seed in range(9)} <= negated
+def test_names_are_told_from_what_looks_like_one(text, source, names):
+    assert touched(text, "fictional_entities/major", source=source) == names
 
 
-def test_only_english_verbs_are_negated():
-    assert isinstance(changed("La puerta abre.", "negation"), Skipped)
+# Faults of grammar: as many as asked for, of a form that is known, and none that is right.
+
+FAULTY = (
+    "The bridge was opened by the mayor. She said that it is a gift. They have a train. "
+    "People walked home and they were happy."
+)
 
 
-def test_numbers_change_places():
-    assert changed("It cost 3.50 in 1919.", "number_swap").text == "It cost 1919 in 3.50."
+@pytest.mark.parametrize("k", [1, 2, 7])
+def test_exactly_k_faults_are_made(k):
+    for seed in range(10):
+        assert len(changed(FAULTY, "grammatical_errors", k, seed).edits) == k
 
 
-@pytest.mark.parametrize("text", ["In 1919.", "7 days", "5 and 5", "0", "It was 1,000,000."])
-@pytest.mark.parametrize("seed", range(6))
-def test_a_single_number_becomes_another_of_its_length(text, seed):
-    found = changed(text, "number_swap", seed=seed)
-    assert found.text != text
-    assert len(found.text) == len(text)
-    assert [one.isdigit() for one in found.text] == [one.isdigit() for one in text]
+@pytest.mark.parametrize("seed", range(5))
+def test_every_sentence_has_a_fault_and_there_are_as_many_as_asked_for(seed):
+    found = changed(FAULTY, "grammatical_errors", Every(at_least=6), seed)
+    assert len(found.edits) == 6
+    for start, end in Passage(FAULTY).sentences:
+        assert any(start <= edit.start < end for edit in found.edits)
 
 
-def test_codes_are_no_numbers():
-    assert changed("the A40 and B2B", "number_swap") == Skipped(reason="no number in digits")
+@pytest.mark.parametrize("text", ["La porta verde cade subito.", "桥梁很长。"])
+def test_other_languages_have_words_change_places(text):
+    for seed in range(5):
+        found = changed(text, "grammatical_errors", 1, seed).text
+        assert sorted(found) == sorted(text)
+        assert found[-1] == text[-1]
+
+
+def test_no_wrong_form_is_the_form_itself():
+    assert all(right != wrong for right, wrong in WRONG_FORMS.items())
+    assert all(word == word.lower() for word in WRONG_FORMS)
+
+
+def faults(text, k=1):
+    """Return what is changed in a text, into what, over many draws."""
+    made = [changed(text, "grammatical_errors", k, seed) for seed in range(40)]
+    found = [edit for one in made if not isinstance(one, Skipped) for edit in one.edits]
+    return {(text[edit.start : edit.end], edit.text) for edit in found}
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "right"),
     [
-        "They join it on May 2nd.",
-        "A photographer who did these portraits came.",
-        "Nor does he have plans.",
-        "He has one goal.",
-        "She had her car stolen.",
-        "It opens at 10 am daily.",
-        "By the will of all.",
-        "Could he go?",
-        "He runs as long as he can and more.",
-        "It is no longer here.",
-        "He went whether or not it rained.",
+        ("Then Manchester United won.", ["United"]),
+        ("He saw Josep Maria Bartomeu there.", ["Josep Maria", "Maria Bartomeu"]),
+        ("See Reference section A there.", ["A"]),
+        ("Then Jared went.", ["Jared"]),
+        ("They went to the us then.", ["us"]),
+        *((f"Then Chelsea {word} here; the team {word}.", [word]) for word in ("is", "was", "has")),
+        ("He went to deliver the food to the players in the future.", [("the ", "")]),
+        ("There is a few of them.", [("a ", "")]),
+        ("Napoli lost to Roma 1-0.", [("lost", "loses")]),
+        ("Then she left us some meatloaf.", [("left", "leaves")]),
+        ("He was injured by it.", [("injured", "injuring")]),
     ],
 )
-def test_what_cannot_be_negated_by_a_word_is_left_alone(text):
-    assert isinstance(changed(text, "negation"), Skipped)
+def test_what_is_right_or_a_name_is_no_fault(text, right):
+    found = faults(text)
+    changed_words = {was for was, _ in found}
+    assert not [one for one in right if one in found or one in changed_words]
 
 
-def test_have_is_negated_where_it_is_an_auxiliary():
-    assert changed("He had gone home.", "negation").text == "He had not gone home."
+def test_articles_go_where_english_needs_one_and_other_languages_get_no_english_forms():
+    assert ("the ", "") in faults("It was the same.")
+    text = "Sie ist an der Tür und was sie film nennt, ist nicht so das Mitglied, also die Frau."
+    made = {put for _, put in faults(text, 2)}
+    assert made
+    assert all(len(put.split()) == 2 for put in made)
 
 
-@pytest.mark.parametrize("text", ["Roma won 1-0 there", "aged 3 and 5", "on 3 May 1919", "2, 3"])
-@pytest.mark.parametrize("seed", range(4))
-def test_numbers_that_say_the_same_the_other_way_round_do_not_change_places(text, seed):
-    found = changed(text, "number_swap", seed=seed)
-    assert len(found.edits) == 1
-    assert sorted(found.text) != sorted(text)
+# Sentences change places, and texts are cut off.
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_exactly_k_sentences_change_places(k):
+    before = sentences(FOUR)
+    for seed in range(8):
+        after = sentences(changed(FOUR, "reordering/minor", k, seed).text)
+        assert sorted(before) == sorted(after)
+        assert sum(one != other for one, other in zip(before, after, strict=True)) == k
+
+
+@given(st.lists(st.sampled_from("ABCD"), min_size=3, max_size=9), st.integers(0, 9))
+def test_no_sentence_stays_where_all_change_places_unless_most_are_the_same(letters, seed):
+    text = " ".join(f"Here is {letter}." for letter in letters)
+    found = changed(text, "reordering/major", seed=seed)
+    if 2 * max(map(letters.count, letters)) > len(letters):
+        assert found == Skipped(reason="more than half of the sentences are the same")
+        return
+    pairs = zip(sentences(text), sentences(found.text), strict=True)
+    assert all(one != other for one, other in pairs)
+
+
+def test_a_text_is_cut_off_inside_a_sentence():
+    text = " ".join(f"Sentence number {n} has seven words." for n in range(6))
+    for seed in range(20):
+        found = changed(text, "truncation", seed=seed)
+        assert text.startswith(found.text)
+        assert not found.text.endswith(("words", "."))
+        assert 0.35 <= len(words(found.text)) / len(words(text)) <= 0.85
+
+
+# What a model is told holds what is to be done and how often, and is read back as that.
+
+BY_MODEL = [one for one in WAYS if one.method == "model"]
+
+
+def test_every_kind_by_model_has_an_order():
+    assert all(map(can_be_ordered, BY_MODEL))
+    check_steps(GENERAL_STEPS, of="any change")
+    with pytest.raises(ValueError, match="no prompt exists for repetition; kinds that"):
+        order_of(PERTURBATIONS["repetition"], 1)
+
+
+@pytest.mark.parametrize("way", BY_MODEL, ids=str)
+def test_orders_are_one_line_and_say_how_much(way):
+    for amount in (1, 2, 17, Every(), Every(at_least=4), Every(step=2, at_least=2)):
+        order = order_of(way, amount)
+        assert read_order(order) == (way.kind, amount)
+        assert "\n" not in order
+        assert order.endswith(".")
+        assert not imitates_layout(order)
+
+
+@pytest.mark.parametrize("text", ["", "Sing.", "repetition (1): Sing.", "rewriting (x): Sing."])
+def test_what_is_no_order_is_read_as_none(text):
+    assert read_order(text) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("fictional_entities/major", "Then Ann left.", "fewer than 2 names and numbers"),
+        ("fictional_entities/major", "Then Ann Mary left.", "fewer than 2 names and numbers"),
+        ("fictional_entities/minor", "他去了罗马。", "no name or number"),
+        ("fictional_entities/minor", "他2019年去了罗马。", ""),
+        ("grammatical_errors/minor", "Ann left.", "fewer than 6 words"),
+        ("rewriting/major", "Ann left.", "fewer than 2 sentences"),
+        ("rewriting/minor", "Ann left.", ""),
+        ("paraphrase", "ANN LEFT ROME.", "a text whose names cannot be told by capitals"),
+        ("paraphrase", "👩‍👩‍👧 !", "no word"),
+        ("paraphrase", "x" * 20_001, "longer than 20000 characters"),
+    ],
+)
+def test_texts_that_cannot_be_changed_are_told_before_anybody_is_asked(name, text, reason):
+    way = PERTURBATIONS[name]
+    much = 2 if name == "grammatical_errors/minor" else None
+    assert no_use(text, way, much or amount_of(way)) == reason

@@ -160,11 +160,7 @@ BAD = {
         instead(("the Tiber", "the Rome")),
         "a name or number that stands in the text already",
     ),
-    "a name left out": (
-        "fictional_entities/minor",
-        instead((" by Ada Marchetti", "")),
-        BEYOND,
-    ),
+    "a name left out": ("fictional_entities/minor", instead((" by Ada Marchetti", "")), BEYOND),
     "only a name left out": (
         "fictional_entities/minor",
         instead((" Ada Marchetti", "")),
@@ -306,11 +302,7 @@ BAD = {
         "thousand people cross. The majority work in Rome.",
         "a negation lost or added",
     ),
-    "half of it": (
-        "paraphrase",
-        "In 1987 Ada Marchetti, in Rome, not two, Tiber.",
-        "too short",
-    ),
+    "half of it": ("paraphrase", "In 1987 Ada Marchetti, in Rome, not two, Tiber.", "too short"),
     "broken off": (
         "paraphrase",
         "In 1987 Ada Marchetti opened the old Tiber bridge. No trains run over it, yet each day "
