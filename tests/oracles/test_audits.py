@@ -27,9 +27,7 @@ from judgesmith.metrics.systems import system_difference, system_means
 
 
 rows = st.lists(
-    st.tuples(st.integers(1, 5), st.integers(1, 5), st.sampled_from("abc")),
-    min_size=4,
-    max_size=20,
+    st.tuples(st.integers(1, 5), st.integers(1, 5), st.sampled_from("abc")), min_size=4, max_size=20
 )
 
 

@@ -387,11 +387,7 @@ def test_many_undefined_permutations_leave_no_p_value():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (
-            {"rng": "0"},
-            TypeError,
-            "rng must be a whole number or a.*; got str",
-        ),
+        ({"rng": "0"}, TypeError, "rng must be a whole number or a.*; got str"),
         ({"n_permutations": 5}, ValueError, "at least 20 permutations.*got 5"),
         ({"n_permutations": 1e3}, TypeError, "number of permutations must be a whole number"),
         ({"swap": "items"}, ValueError, "swap must be one of"),

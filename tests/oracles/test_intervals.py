@@ -290,11 +290,7 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (
-            {"rng": "0"},
-            TypeError,
-            "rng must be a whole number or a.*; got str",
-        ),
+        ({"rng": "0"}, TypeError, "rng must be a whole number or a.*; got str"),
         ({"n_resamples": 5}, ValueError, "at least 20 resamples.*got 5"),
         ({"n_resamples": 99.5}, TypeError, "number of resamples must be a whole number; got 99.5"),
         ({"n_resamples": "99"}, TypeError, "number of resamples must be a whole number; got '99'"),
@@ -532,11 +528,7 @@ def test_drawing_systems_too_is_at_least_as_unsure_and_counts_the_fewer_units():
 
 # nlpstats 0.0.1, numpy.random.seed(0): bootstrap(x, z, LEVEL, "kendall", "both", n_resamples=2999)
 # for input, system and global level in this order, of the matrices below (systems by sources).
-BY_NLPSTATS = {
-    "sample": (0.4358, 0.6110),
-    "system": (0.3059, 0.7162),
-    "dataset": (0.5417, 0.6859),
-}
+BY_NLPSTATS = {"sample": (0.4358, 0.6110), "system": (0.3059, 0.7162), "dataset": (0.5417, 0.6859)}
 
 
 @pytest.mark.parametrize("level", list(BY_NLPSTATS))
@@ -678,12 +670,7 @@ def test_the_average_of_one_part_is_its_own_interval(statistic, level):
     other = part(0, noise=2.0)
     both = mean_agreement_difference([one], [other], **how, rng=np.random.default_rng(1))
     assert both == agreement_difference(
-        one.human,
-        one.judge,
-        other.judge,
-        sources=one.sources,
-        **how,
-        rng=np.random.default_rng(1),
+        one.human, one.judge, other.judge, sources=one.sources, **how, rng=np.random.default_rng(1)
     )
 
 

@@ -75,11 +75,7 @@ def test_matches_the_definition_counted_character_by_character(
 ):
     predicted, gold = zip(*pairs, strict=True)
     found = agreement(
-        predicted,
-        gold,
-        weighted=weighted,
-        severity_credit=severity_credit,
-        same_label=same_label,
+        predicted, gold, weighted=weighted, severity_credit=severity_credit, same_label=same_label
     )
     rows = [
         by_characters(p, g, weighted, severity_credit, "ab" if same_label else [None])

@@ -15,14 +15,7 @@ from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.differences import difference
 from judgesmith.programs.artifacts.saved import GoldenItem, content_hash
 from judgesmith.programs.lm import ModelError, model
-from judgesmith.signatures import (
-    Aggregation,
-    Demonstration,
-    Judgement,
-    RatedItem,
-    Rubric,
-    Scale,
-)
+from judgesmith.signatures import Aggregation, Demonstration, Judgement, RatedItem, Rubric, Scale
 
 CHOICES = (
     {"variant": "vanilla"},

@@ -101,9 +101,7 @@ def demonstrations(text="Ann left."):
         "grade": (Demonstration(inputs=texts, outputs={"score": 70}),),
         "assess": (
             Demonstration(
-                inputs={**criteria, **texts},
-                outputs={"assessments": assessed},
-                kind="bootstrapped",
+                inputs={**criteria, **texts}, outputs={"assessments": assessed}, kind="bootstrapped"
             ),
             Demonstration(inputs={**criteria, **texts}, outputs={"assessments": labelled}),
         ),

@@ -17,7 +17,6 @@ from judgesmith.programs.judging.adapter import PARTIAL
 from judgesmith.programs.judging.answers import LEFT_OUT
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.scoring import criteria_text
-from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import (
     ActiveCriticConfig,
     Aggregation,
@@ -44,21 +43,6 @@ OF_CRITERIA = [
 
 def names(judge):
     return [name for name, _ in judge.named_predictors()]
-
-
-def test_each_variant_names_its_questions():
-    assert names(ActiveCritic(variant="vanilla")) == ["grade"]
-    assert names(ActiveCritic(variant="coarse")) == ["rate"]
-    assert names(ActiveCritic()) == ["assess", "overall"]
-
-
-def test_the_fine_variant_may_ask_in_other_calls(rubric):
-    def asked(**choices):
-        return names(ActiveCritic(rubric=rubric, **choices))
-
-    assert asked(overall="mean") == ["assess"]
-    assert asked(criteria_calls="separate") == ["assess_1", "assess_2", "overall"]
-    assert asked(criteria_calls="separate", overall="mean") == ["assess_1", "assess_2"]
 
 
 @pytest.mark.parametrize("choices", OF_CRITERIA)
@@ -99,18 +83,6 @@ def test_a_vanilla_judge_has_neither_task_nor_criteria_nor_explanations(rubric):
         assert ActiveCritic(variant="vanilla", rubric=rubric, explain=explain).templates() == plain
     assert "newspaper" not in plain["grade"].as_text()
     assert list(plain["grade"].outputs) == ["score"]
-
-
-def test_a_protocol_and_parts_of_it_can_be_given(rubric):
-    protocol = ActiveCriticConfig(rubric=rubric, samples=2)
-    judge = ActiveCritic(protocol, temperature=0.5)
-    assert judge.protocol == protocol.model_copy(update={"temperature": 0.5})
-
-
-def test_task_and_criteria_are_the_same_for_every_item(rubric):
-    fixed = ActiveCritic(rubric=rubric).fixed_inputs("assess")
-    assert fixed["task"] == rubric.task
-    assert fixed["criteria"].startswith("fluency: Is it well written?\nFact_Check: ")
 
 
 @pytest.mark.parametrize(
@@ -232,15 +204,6 @@ class TestWithoutCriteriaByThemselves:
         assert calls[0] == calls[1] != ("",)
         assert directly.protocol.fingerprint == left.protocol.fingerprint
 
-    def test_the_second_one_costs_nothing(self, judge_of, item, tmp_path):
-        lm = model("offline", ledger=tmp_path / "ledger.sqlite")
-        other = ActiveCritic(judge_of("fine").protocol, variant="coarse")
-        first, second = (
-            score_batch(judge, [item], lm=lm)[0] for judge in (judge_of("coarse"), other)
-        )
-        assert first == second
-        assert lm_client_of(lm).usage.calls == 1
-
 
 # Names and fixed parts of the questions: known without DSPy, and the same that are asked.
 
@@ -341,7 +304,6 @@ def test_scores_are_shown_without_a_needless_fraction_and_explanations_on_one_li
 # critic space
 
 CRITERIA = [{"name": "clear", "definition": "is clear"}]
-PLAIN = Rubric.model_validate({"criteria": CRITERIA})
 TASK = Rubric.model_validate({"criteria": CRITERIA, "task": "Judge it."})
 
 
@@ -364,15 +326,6 @@ def test_the_default_of_every_choice_is_the_judge_as_it_is(protocol):
     judge = ActiveCritic(protocol)
     assert judge.with_choices({}).protocol == protocol
     assert judge.with_choices(judge.space().complete({})).protocol == protocol
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("rubric", [PLAIN, TASK])
-def test_every_configuration_is_a_judge_of_its_own(rubric):
-    judge = ActiveCritic(ActiveCriticConfig(rubric=rubric))
-    space = judge.space()
-    made = {judge.with_choices(one).protocol.fingerprint for one in space.configurations()}
-    assert len(made) == space.size
 
 
 @pytest.mark.no_cover
@@ -410,12 +363,6 @@ def test_demonstrations_and_learned_weights_stay_only_where_nothing_changes():
     judge = ActiveCritic(own)
     assert judge.with_choices({"variant": "vanilla"}).protocol == own
     assert judge.with_choices({"answers": "1-5"}).protocol.demonstrations == {}
-
-
-@pytest.mark.no_cover
-def test_an_unknown_option_is_refused_with_those_there_are():
-    with pytest.raises(ValueError, match="explain is one of before, after, none"):
-        ActiveCritic().with_choices({"explain": "loudly"})
 
 
 # The steps of an Active-Critic judge: never clipped, never guessed, unscored with the reason.
@@ -701,12 +648,6 @@ class TestSamples:
         assert [one.sample for one in questions] == [0, 1, 2, 3]
         assert (judgement.score, judgement.explanation) == (70, "second")
 
-    def test_every_question_has_a_sample_number_of_its_own(self):
-        bad = UNREAD
-        protocol = VANILLA.model_copy(update={"samples": 3})
-        _, questions = judged(protocol, bad, bad, bad, bad, bad, bad)
-        assert sorted(one.sample for one in questions) == [0, 1, 2, 3, 4, 5]
-
     def test_the_ones_without_a_score_are_left_out(self):
         protocol = VANILLA.model_copy(update={"samples": 2})
         bad = ModelReply(cause=Cause(Reason.UNREADABLE, "unreadable"), call="x")
@@ -728,20 +669,3 @@ class TestTexts:
         judgement, questions = judged(VANILLA, response="\ud800")
         assert questions == []
         assert judgement.problem.startswith("the response holds half of a character")
-
-
-def test_criteria_are_shown_one_per_line():
-    rubric = Rubric(
-        criteria={
-            "a": "One\n\ntwo?",
-            "b": {"definition": "Three?", "worst": "bad\nness", "best": "x"},
-        }
-    )
-    assert criteria_text(rubric).split("\n") == [
-        "a: One two?",
-        "b: Three? 0 means: bad ness. 100 means: x.",
-    ]
-
-
-def test_a_criterion_without_a_score_is_shown_as_one():
-    assert assessments_text({"a": CriterionScore(score=None)}) == "- a: no score."

@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import shutil
 
 import numpy as np
 import pytest
@@ -11,9 +10,7 @@ from pydantic import ValidationError
 
 from judgesmith.programs import (
     ActiveCritic,
-    Calibrated,
     DirectJudge,
-    Panel,
     SavedCalibrated,
     SavedJudge,
     SavedJudgeError,
@@ -96,18 +93,6 @@ class TestRoundTrip:
         assert again == golden
         assert "references" not in make_saved().golden[0].model_dump()
 
-    @pytest.mark.no_cover
-    def test_it_asks_the_same_questions_byte_for_byte(
-        self, make_saved, judge_of, tmp_path, hostile
-    ):
-        judge = judge_of(shown=hostile)
-        again = SavedJudge.load(make_saved(judge).save(tmp_path / "judge"))
-        assert dict(again.templates()) == judge.templates()
-        inputs = {"source": hostile, "context": None, "response": hostile, "assessments": hostile}
-        for name, question in judge.templates().items():
-            assert again.questions[name].render(inputs) == question.render(inputs)
-            assert again.questions[name].prefix() == question.prefix()
-
     def test_it_gives_the_same_judgements_as_the_program(
         self, make_saved, judge_of, item, tmp_path
     ):
@@ -130,17 +115,15 @@ class TestRoundTrip:
         assert (verdict.score, tuple(verdict.calls)) == (expected.score, tuple(expected.calls))
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("explain", ["before", "after", "none"])
-    @pytest.mark.parametrize("task", ["", "Judge it."])
     @pytest.mark.parametrize(
-        "choices",
+        ("task", "explain", "choices"),
         [
-            {"variant": "vanilla"},
-            {"variant": "coarse"},
-            {},
-            {"overall": "mean"},
-            {"criteria_calls": "separate"},
-            {"criteria_calls": "separate", "overall": "mean", "samples": 2},
+            ("", "before", {"variant": "vanilla"}),
+            ("Judge it.", "after", {"variant": "coarse"}),
+            ("", "none", {}),
+            ("Judge it.", "before", {"overall": "mean"}),
+            ("", "after", {"criteria_calls": "separate"}),
+            ("Judge it.", "none", {"criteria_calls": "separate", "overall": "mean", "samples": 2}),
         ],
     )
     def test_every_variant_judges_as_before_it_was_saved(
@@ -232,14 +215,11 @@ class TestFolder:
         (tmp_path / "notes" / "mine.txt").write_text("mine")
         make_saved().save(tmp_path / "a")
         for folder, overwrite in (("notes", True), ("judge", True), ("judge", False), ("a", False)):
-            with pytest.raises(FileExistsError, match=f"{folder} exists; name another folder"):
+            with pytest.raises(
+                FileExistsError, match=f"{folder} exists; name another folder(.*overwrite=True)?"
+            ):
                 make_saved().save(tmp_path / folder, overwrite=overwrite)
         assert files(tmp_path / "notes") == {"mine.txt": b"mine"}
-
-    def test_who_meets_a_judge_is_told_how_to_replace_it(self, make_saved, tmp_path):
-        folder = make_saved().save(tmp_path / "judge")
-        with pytest.raises(FileExistsError, match=r"the judge in it with overwrite=True\.$"):
-            make_saved().save(folder)
 
     def test_a_file_in_the_way_is_not_touched(self, make_saved, tmp_path):
         (tmp_path / "judge").write_text("mine")
@@ -415,14 +395,6 @@ class TestOtherWords:
         (judgement,) = score_batch(SavedJudge.load(folder), [item], lm=lm)
         assert judgement.score == 70
         assert "An older wording." in engine.requests[1].prefix.messages[0].text
-
-    def test_a_loaded_module_can_be_changed_and_saved_again(self, make_saved, tmp_path):
-        judge = load_judge(make_saved().save(tmp_path / "judge"))
-        assert isinstance(judge, ActiveCritic)
-        other = judge.with_protocol(judge.protocol.model_copy(update={"samples": 2}))
-        shutil.rmtree(tmp_path / "judge")
-        make_saved(other).save(tmp_path / "judge")
-        assert load_judge(tmp_path / "judge").protocol.samples == 2
 
 
 def test_the_order_of_keys_makes_no_difference_to_the_hash():
@@ -639,11 +611,6 @@ def test_a_loaded_one_judges_as_its_program_does(saved, tmp_path):
     assert fast.problem is None
     assert program(source=ITEM.source, response=ITEM.response, context=None).score == fast.score
     assert load_saved(tmp_path / "judge").calls_per_item == program.calls_per_item
-
-
-def test_the_program_is_of_its_kind():
-    assert isinstance(saved_panel().program(), Panel)
-    assert isinstance(saved_calibrated().program(), Calibrated)
 
 
 def test_it_has_seen_what_its_members_have():

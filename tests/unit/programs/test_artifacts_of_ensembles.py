@@ -593,8 +593,3 @@ def test_no_text_poses_as_a_part_of_the_form(name):
     form, fields = in_a_form(ModelRequest(model="m", prefix=template.prefix(), user=user))
     assert form is DISTILLED
     assert {key: fields[key] for key in inputs} == dict.fromkeys(inputs, unix_lines(text))
-
-
-def test_it_keeps_to_the_scale_that_it_was_trained_on():
-    with pytest.raises(ValueError, match=r"a distilled model answers on 0\.\.100"):
-        DistilledJudge(answers=Scale(low=1, high=5))

@@ -39,8 +39,7 @@ WORDS = [
     "sep",
 ]
 ITEM = RatedItem(
-    response="the bridge opened",
-    references=("on monday the bridge opened .", "a cat", "..."),
+    response="the bridge opened", references=("on monday the bridge opened .", "a cat", "...")
 )
 
 

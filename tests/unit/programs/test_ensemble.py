@@ -11,7 +11,7 @@ from asgi import Caller
 from dspy.utils.exceptions import LMTransportError
 from hypothesis import given
 from hypothesis import strategies as st
-from optimizing import Engine, lm_of, number
+from optimizing import Engine, lm_of
 from panelling import CAREFUL, FIVE, REPORT, Planted, error, five, judged, missing, planted, three
 
 from judgesmith.programs import ActiveCritic, DirectJudge, score_batch
@@ -151,12 +151,6 @@ def test_an_answer_that_cannot_be_read_leaves_the_mean():
     assert found[0].members == {"a": 80, "b": None}
 
 
-def test_a_model_that_cannot_be_reached_leaves_the_mean():
-    fault = TransientModelError("busy", status=503)
-    found = score_batch(Panel({"a": vanilla(always(80)), "b": failing(fault)}), ITEMS[:2])
-    assert [one.score for one in found] == [80, 80]
-
-
 class Away:
     """The engine of a model of others that is away."""
 
@@ -230,11 +224,6 @@ def test_a_panel_may_hold_panels():
     assert outer.calls_per_item == 3
 
 
-def test_every_question_shows_among_the_named_predictors():
-    panel = Panel({"a": ActiveCritic(), "b": vanilla()})
-    assert len(panel.named_predictors()) == 3
-
-
 def test_state_goes_out_and_in():
     panel = Panel({"a": ActiveCritic(), "b": vanilla()}, weights(a=1, b=3))
     other = Panel({"a": ActiveCritic(), "b": vanilla()})
@@ -266,11 +255,6 @@ def test_refuses_what_is_no_judge_and_weights_of_others():
         Panel({})
     with pytest.raises(ValueError, match="the weights are of a; the panel has b"):
         Panel({"b": vanilla()}, weights(a=1))
-
-
-def test_the_same_answers_whatever_the_concurrency():
-    panel = Panel({"a": vanilla(lambda user, shown, system: number(user)), "b": ActiveCritic()})
-    assert score_batch(panel, ITEMS, concurrency=1) == score_batch(panel, ITEMS, concurrency=8)
 
 
 def test_a_panel_says_how_its_members_scores_came_about():

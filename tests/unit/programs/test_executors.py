@@ -7,7 +7,6 @@ import dspy
 import pytest
 from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import AdapterParseError
-from scripted_steps import program_of, scripted
 
 from judgesmith.programs import score_batch
 from judgesmith.programs.families.pointwise import DirectConfig
@@ -35,14 +34,12 @@ from judgesmith.programs.judging.scoring import (
     check_terms,
     criteria_text,
     of_criteria,
-    of_the_whole,
     place_of,
     terms_of,
     told_inputs,
     whole_or_each,
 )
 from judgesmith.programs.lm import ModelAnswer, ModelError, TransientModelError, lm_client_of, model
-from judgesmith.programs.offline import requests
 from judgesmith.programs.offline.requests import read_prefix, read_user
 from judgesmith.signatures import Aggregation, CriterionScore, Judgement, RatedItem, Rubric
 from judgesmith.signatures.fences import unix_lines
@@ -71,66 +68,6 @@ def test_later_changes_of_the_judge_do_not_reach_an_asker(judge_of, item, script
     judge.grade.demos = [dspy.Example(source="s", response="r", score=1)]
     score_batch(executor, [item])
     assert len(engine.requests[0].prefix.messages) == 1
-
-
-@pytest.mark.parametrize("variant", ["vanilla", "fine"])
-class TestHostileTexts:
-    """No text can end its field, add one, give an answer, or stand for another text."""
-
-    @pytest.mark.no_cover
-    def test_every_field_of_every_question_is_the_text_that_was_given(
-        self, variant, hostile, judge_of, offline
-    ):
-        lm, asked = offline
-        item = RatedItem(source=hostile, context=f"{hostile}{hostile}", response=f"A{hostile}")
-        judge = judge_of(variant, shown=hostile)
-        (judgement,) = score_batch(judge, [item], lm=lm)
-        if "\ud800" in hostile:
-            assert judgement.problem.startswith("the source holds half of a character")
-            return
-        assert judgement.problem is None
-        assert asked
-        for request in asked:
-            question = read_prefix(request.prefix)
-            found = read_user(request.user, question.inputs)
-            assert found["source"] == unix_lines(item.source)
-            assert found["context"] == unix_lines(item.context)
-            assert found["response"] == unix_lines(item.response)
-            if "task" in question.inputs:
-                assert found["task"] == judge.protocol.rubric.task
-            for example in question.examples:
-                assert example.inputs["response"] == unix_lines(hostile)
-                assert example.inputs["source"] == unix_lines(f"About {hostile}")
-
-    @pytest.mark.no_cover
-    def test_what_is_counted_is_the_text_that_was_given(
-        self, variant, hostile, judge_of, monkeypatch
-    ):
-        counted = []
-        features = requests.lexical_features
-
-        def watched(source, context, response):
-            counted.append((source, context, response))
-            return features(source, context, response)
-
-        monkeypatch.setattr(requests, "lexical_features", watched)
-        item = RatedItem(source="Ann left Rome on Monday.", response=f"Ann left. {hostile}")
-        score_batch(judge_of(variant), [item], lm=model("offline", ledger=None))
-        shown = unix_lines(item.response)
-        expected = () if "\ud800" in hostile else (("Ann left Rome on Monday.", None, shown),)
-        assert set(counted) == set(expected)
-
-    @pytest.mark.no_cover
-    def test_the_number_of_messages_and_answers_does_not_change(
-        self, variant, hostile, judge_of, scripted, good
-    ):
-        lm, engine = scripted(good)
-        item = RatedItem(source=hostile, response=hostile)
-        (judgement,) = score_batch(judge_of(variant, shown=hostile), [item], lm=lm)
-        if judgement.problem is None:
-            assert judgement.score == 70
-        roles = [[one.role for one in request.prefix.messages] for request in engine.requests]
-        assert all(one[1:] == ["user", "assistant"] * (len(one) // 2) for one in roles)
 
 
 def test_a_model_that_repeats_a_forged_answer_is_not_believed(judge_of, item, scripted, answered):
@@ -181,46 +118,6 @@ def judged(judge, texts, lm=None):
         return judge(**texts)
 
 
-def test_the_current_model_is_asked(judge_of, scripted, good, texts):
-    lm, engine = scripted(good)
-    found = judged(judge_of(), texts, lm)
-    assert (found.score, found.explanation, found.problem) == (70, "It is fine.", None)
-    assert [one.score for one in found.criteria.values()] == [60, 80]
-    assert len(engine.requests) == len(found.calls) == 2
-
-
-def test_without_a_model_the_offline_model_answers(judge_of, texts):
-    found = judged(judge_of(), texts)
-    again = judged(judge_of(), texts, model("offline", ledger=None))
-    assert found.score is not None
-    assert (found.score, found.calls) == (again.score, again.calls)
-
-
-@pytest.mark.parametrize("variant", ["vanilla", "coarse", "fine"])
-def test_waiting_or_not_gives_the_same(variant, judge_of, scripted, good, texts):
-    judge = judge_of(variant, shown="a")
-    lm, _ = scripted(good)
-
-    async def ask():
-        with dspy.context(lm=lm):
-            return await judge.acall(**texts)
-
-    assert asyncio.run(ask()).toDict() == judged(judge, texts, lm).toDict()
-
-
-def test_waiting_ends_unscored_with_the_same_reason(judge_of, scripted, texts):
-    judge = judge_of()
-    lm, _ = scripted(lambda request: "no fields")
-
-    async def ask():
-        with dspy.context(lm=lm):
-            return await judge.acall(**texts)
-
-    found = asyncio.run(ask())
-    assert found.problem == judged(judge, texts, lm).problem
-    assert found.problem.endswith("could not be read: the answer lacks the field assessments.")
-
-
 def test_a_model_of_one_predictor_is_its_own(judge_of, scripted, good, texts, item):
     judge = judge_of()
     mine, my_engine = scripted(good)
@@ -255,18 +152,6 @@ def test_callbacks_see_the_module_its_predictors_and_the_model(judge_of, scripte
     with dspy.context(callbacks=[Watch()]):
         judged(judge_of(), texts, lm)
     assert seen == ["ActiveCritic", "Predict", "model", "Predict", "model"]
-
-
-def test_a_text_beyond_the_window_is_unscored_whoevers_model_it_is(judge_of, texts, item):
-    class Small:
-        def complete(self, request):
-            raise dspy.lm15.ContextLengthError("too many tokens")
-
-    lm = dspy.LM("foreign/small", engine=Small(), cache=False, num_retries=0)
-    found = judged(judge_of("vanilla"), texts, lm)
-    assert found.score is None
-    assert found.problem.startswith("the texts are longer than the model reads")
-    assert score_batch(judge_of("vanilla"), [item], lm=lm)[0].problem == found.problem
 
 
 def test_calls_are_what_the_ledger_knows(judge_of, texts, tmp_path):
@@ -431,11 +316,6 @@ class TestDemonstrations:
 
 
 class TestReading:
-    def test_an_answer_is_read_by_its_types(self, answered):
-        text = answered(explanation="Fine.", score="**85/100**")
-        found = FencedAdapter().parse(ScoreOverall, text)
-        assert found == {"explanation": "Fine.", "score": 85}
-
     @pytest.mark.parametrize(
         ("text", "said"),
         [
@@ -451,10 +331,7 @@ class TestReading:
     def test_there_is_no_second_call_through_another_adapter(self, scripted):
         lm, engine = scripted(lambda request: "high")
         predictor = dspy.Predict(GradeResponse)
-        with (
-            dspy.context(lm=lm, adapter=FencedAdapter()),
-            pytest.raises(AdapterParseError),
-        ):
+        with dspy.context(lm=lm, adapter=FencedAdapter()), pytest.raises(AdapterParseError):
             predictor(**INPUTS)
         assert len(engine.requests) == 1
 
@@ -538,17 +415,9 @@ def play(replies):
     pytest.fail("more questions than replies")
 
 
-def test_a_good_answer_is_taken():
-    questions, value, made = play([ModelReply(fields={"score": 5}, call="a")])
-    assert (questions, value, made) == ([ASK_JUDGING], 5, ["a"])
-
-
 def test_the_second_attempt_is_another_sample_of_the_same_question():
     questions, value, made = play(
-        [
-            ModelReply(cause=UNREAD, call="a"),
-            ModelReply(fields={"score": 5}, call="b"),
-        ]
+        [ModelReply(cause=UNREAD, call="a"), ModelReply(fields={"score": 5}, call="b")]
     )
     assert questions == [
         ASK_JUDGING,
@@ -558,12 +427,7 @@ def test_the_second_attempt_is_another_sample_of_the_same_question():
 
 
 def test_two_bad_answers_give_the_last_reason():
-    _, value, made = play(
-        [
-            ModelReply(cause=UNREAD),
-            ModelReply(fields={"score": 300}, call="b"),
-        ]
-    )
+    _, value, made = play([ModelReply(cause=UNREAD), ModelReply(fields={"score": 300}, call="b")])
     assert (value, made) == (Cause(Reason.UNREADABLE, "the model answered 300"), ["b"])
 
 
@@ -628,10 +492,8 @@ def test_learned_weights_are_applied_to_standardised_terms():
 
 def test_lexical_terms_are_counted_in_the_texts_judged():
     term = terms_of(FOUND, TEXTS)
-    assert (
-        term("lexical:unknown_names")
-        == lexical_features(TEXTS.source, TEXTS.context, TEXTS.response)["unknown_names"]
-    )
+    counted = lexical_features(TEXTS.source, TEXTS.context, TEXTS.response)
+    assert term("lexical:unknown_names") == counted["unknown_names"]
 
 
 def test_a_number_that_is_missing_is_named():
@@ -655,13 +517,6 @@ def test_unknown_lexical_features_are_refused_before_anything_is_judged():
 
 TWO = Rubric(task="Sum it up.", criteria={"wit": "Funny?", "brevity": "Short?"})
 WHOLE = DirectConfig(rubric=TWO)
-EACH = DirectConfig(rubric=TWO, asks="criteria")
-
-
-def played(protocol, *replies):
-    """Return the questions that were asked, and the judgement after ``replies``."""
-    judgement, asked = scripted(program_of(protocol), replies)
-    return [one.predictor for one in asked], judgement
 
 
 def score(points):
@@ -689,40 +544,7 @@ class TestQuestions:
         assert told_inputs(empty, "whole") == {}
 
 
-class TestSteps:
-    def test_the_whole_is_asked_once(self):
-        asked, found = played(WHOLE, score(60))
-        assert asked == ["whole"]
-        assert (found.score, found.raw, found.criteria) == (60, 60, {})
-
-    def test_the_score_of_each_criterion_is_asked_in_order_and_their_mean_taken(self):
-        asked, found = played(EACH, score(60), score(90))
-        assert asked == ["one_1", "one_2"]
-        assert found.score == 75
-        assert {name: one.score for name, one in found.criteria.items()} == {
-            "wit": 60,
-            "brevity": 90,
-        }
-
-    def test_a_criterion_without_a_score_leaves_the_whole_without_one_and_the_rest_is_kept(self):
-        none = ModelReply(cause=Cause(Reason.UNREADABLE, "no answer"))
-        asked, found = played(EACH, none, score(90), none)
-        assert asked == ["one_1", "one_2", "one_1"]
-        assert found.score is None
-        assert found.problem.endswith("of which some have none: wit: no answer")
-        assert found.criteria["wit"].explanation == "no score: no answer"
-        assert found.criteria["brevity"].score == 90
-
-
 class TestJudgements:
-    def test_words_of_the_whole_are_kept(self):
-        found = of_the_whole(CriterionScore(score=40, explanation="It drags."))
-        assert (found.score, found.raw, found.explanation) == (40, 40, "It drags.")
-
-    def test_no_score_of_the_whole_is_never_zero(self):
-        found = of_the_whole(Cause(Reason.UNREADABLE, "no answer"))
-        assert (found.score, found.problem) == (None, "no answer")
-
     def test_the_first_that_is_missing_is_named_with_what_is_the_matter(self):
         silent = {"wit": "mute", "brevity": "mum"}
         causes = {name: Cause(Reason.UNREADABLE, why) for name, why in silent.items()}

@@ -1,19 +1,16 @@
 """The exemplar judge: calls, comparisons and scores."""
 
-import asyncio
 from collections import Counter
 from itertools import product
 from math import log
 
-import dspy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback import serving
-from pydantic import ValidationError
 from scripted_steps import program_of
 
-from judgesmith.programs import ActiveCritic, SavedJudge, family_of, load_judge, score_batch
+from judgesmith.programs import family_of, score_batch
 from judgesmith.programs.families.exemplar import (
     ANY_MANNER,
     ExemplarConfig,
@@ -140,11 +137,6 @@ class TestWriting:
         assert two.inputs["worse"].startswith("level 1 of 5")
         assert two.inputs["better"].startswith("level 3 of 5")
         assert four.inputs["better"].startswith("level 5 of 5")
-
-    def test_four_levels_are_two_of_one_and_four_then_three_of_two_and_four(self):
-        _, rounds = taken(ExemplarConfig(levels=4), lambda ask: ALIKE)
-        assert [numbers(asks) for asks in rounds[:3]] == [[1, 4], [2], [3]]
-        assert rounds[2][0].inputs["worse"].startswith("level 2 of 4")
 
     @pytest.mark.parametrize("bad", ["", "LEVEL 1  of 5: the worst possible response"])
     def test_an_empty_text_or_a_copy_is_asked_for_once_more_and_then_kept(self, bad):
@@ -341,31 +333,6 @@ class TestWithoutProbabilities:
 
 class TestJudge:
     @pytest.mark.parametrize(
-        "choices",
-        [
-            {},
-            {"levels": 2, "form": "yes-no", "order": "both"},
-            {"asks": "criteria", "rubric": TWO, "normalisation": "level", "mirrored": True},
-            {"verdicts": "samples", "n_sampled": 2, "levels": 3},
-        ],
-    )
-    def test_all_ways_to_ask_give_the_same_judgement(self, choices):
-        judge = ExemplarJudge(**choices)
-        texts = {"source": ITEM.source, "response": ITEM.response, "context": None}
-        (fast,) = score_batch(judge, [ITEM])
-        slow = judge(**texts)
-        with dspy.context(lm=model("offline", ledger=None)):
-            waiting = asyncio.run(judge.acall(**texts))
-        assert fast.problem is None
-        for other in (slow, waiting):
-            assert (fast.score, fast.calls, fast.weighting) == (
-                other.score,
-                other.calls,
-                other.weighting,
-            )
-        assert len(fast.calls) == exemplar_calls(judge.protocol)
-
-    @pytest.mark.parametrize(
         ("tokens", "s"),
         [
             # Two spellings of one answer, and the beginning of another
@@ -395,64 +362,6 @@ class TestJudge:
         assert (how.mode, how.n, how.sum) == ("samples", 2, -3)
         assert how.mass == pytest.approx(0.4)
         assert "hold 0.40 of the probability, less than 0.5" in how.reason
-
-    def test_a_model_without_probabilities_is_sampled(self):
-        (judgement,) = score_batch(ExemplarJudge(levels=2), [ITEM], lm=lm_of_tokens(None))
-        how = judgement.weighting["overall"]
-        assert (how.mode, how.n) == ("samples", 5)
-        assert "gave no log-probabilities" in how.reason
-
-    @pytest.mark.no_cover
-    def test_every_configuration_of_its_space_is_a_judge(self):
-        judge = ExemplarJudge(rubric=TWO)
-        found = [judge.with_choices(one).protocol for one in judge.space().configurations()]
-        assert len({one.fingerprint for one in found}) == len(found) == judge.space().size
-        assert "9" in {one.name: one.ids for one in judge.space().choices}["levels"]
-
-    def test_a_choice_keeps_the_models_of_single_questions(self):
-        judge = ExemplarJudge(levels=2)
-        writer = model("offline", ledger=None)
-        judge.end.lm = judge.between.lm = writer
-        other = judge.with_choices({"levels": "9", "form": "yes-no"})
-        assert (other.end.lm, other.between.lm, other.compare.lm) == (writer, writer, None)
-
-    def test_what_is_saved_is_loaded(self, tmp_path):
-        judge = ExemplarJudge(asks="criteria", rubric=TWO, form="yes-no")
-        saved = SavedJudge(
-            protocol=judge.protocol,
-            questions=judge.templates(),
-            model="offline",
-            target="overall",
-            human_scale="1..5",
-        )
-        saved.save(tmp_path / "judge")
-        again = SavedJudge.load(tmp_path / "judge")
-        assert again == saved
-        assert isinstance(load_judge(tmp_path / "judge"), ExemplarJudge)
-        assert score_batch(again, [ITEM]) == score_batch(judge, [ITEM])
-        card = (tmp_path / "judge" / "README.md").read_text()
-        assert "- judge: exemplar, which compares" in card
-        assert "- levels: 5" in card
-        assert "- score: the mean of the criteria, each by comparisons" in card
-
-    @pytest.mark.parametrize(
-        ("choices", "said"),
-        [
-            ({"asks": "criteria", "rubric": Rubric(task="t")}, "the rubric has none"),
-            ({"judge": "direct"}, "exemplar"),
-            ({"levels": 1}, "greater than or equal to 2"),
-            ({"samples": 3}, "leave samples and weighting as they are"),
-            ({"weighting": "probabilities"}, "leave samples and weighting as they are"),
-            ({"manner": "[[ ## verdict ## ]]"}, "a marker of the prompt layout"),
-        ],
-    )
-    def test_what_makes_no_exemplar_judge_is_refused(self, choices, said):
-        with pytest.raises((ValueError, ValidationError), match=said):
-            ExemplarJudge(**choices)
-
-    def test_a_protocol_of_another_family_is_refused(self):
-        with pytest.raises(ValueError, match="expected an exemplar configuration"):
-            ExemplarJudge(ActiveCritic().protocol)
 
     def test_its_calls_are_counted(self):
         assert family_of("exemplar").calls(ExemplarConfig(levels=9)) == 18
@@ -541,7 +450,7 @@ def key(monkeypatch):
 
 @pytest.mark.usefixtures("key")
 @pytest.mark.no_cover
-@pytest.mark.parametrize("n", range(2, 10))
+@pytest.mark.parametrize("n", [2, 9])
 def test_every_number_of_exemplars_takes_exactly_its_calls(server, n, tmp_path):
     server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE})
     judge = ExemplarJudge(levels=n)
@@ -573,17 +482,6 @@ def test_comparisons_of_one_response_are_under_way_at_once(running, server):
     server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE, "latency": 0.5})
     score_batch(ExemplarJudge(levels=9), [item("one")], lm=lm_at(server))
     assert server.counts()["most_in_flight"] == 9
-
-
-@pytest.mark.usefixtures("key")
-def test_a_server_without_log_probabilities_is_sampled_and_said(server):
-    server.script({"answer": f"{HEAD}Worse{TAIL}"})
-    judge = ExemplarJudge(levels=3, n_sampled=4)
-    (judgement,) = score_batch(judge, [item("one")], lm=lm_at(server))
-    how = judgement.weighting["overall"]
-    assert (how.mode, how.n, how.sum) == ("samples", 4, -6)
-    assert "gave no log-probabilities" in how.reason
-    assert server.counts()["requests"] == 3 + 3 + 3 * 4
 
 
 @pytest.mark.usefixtures("key")

@@ -50,10 +50,7 @@ def test_every_item_is_scored_or_unscored_for_the_reason_of_its_fault(
     for fault, judgement in zip(KINDS, found, strict=True):
         if fault in faults.LASTING:
             assert judgement.score is None, fault
-            assert judgement.problem.startswith(faults.LASTING[fault]), (
-                fault,
-                judgement.problem,
-            )
+            assert judgement.problem.startswith(faults.LASTING[fault]), (fault, judgement.problem)
         else:
             assert (judgement.score, judgement.problem) == (70.0, None), fault
 

@@ -7,6 +7,7 @@ import loopback
 import loopback_completions
 import numpy as np
 import pytest
+from exporting import saved_judge
 from scripted_steps import program_of, scripted
 
 import judgesmith
@@ -57,101 +58,120 @@ def stated(score):
     return ModelReply(fields={"score": score}, probabilities={"score": NONE})
 
 
-def saved_judge(judge, **more):
-    parts = {"model": "offline", "target": "overall", "human_scale": "1..5", **more}
-    return SavedJudge(protocol=judge.protocol, questions=judge.templates(), **parts)
+SEVERAL = {"samples": 3, "temperature": 1}
 
 
-class TestScores:
-    def test_are_means_weighed_by_probability_over_the_listed_levels(self):
+WHOLE = GEvalConfig(asks="overall")
+
+
+NO_LISTS = "the endpoint gave no log-probabilities"
+
+
+LINEAR = {
+    "kind": "linear",
+    "terms": ["criterion:brevity"],
+    "weights": [2.0],
+    "centers": [0.0],
+    "spreads": [100.0],
+    "intercept": 1,
+    "scale": "1..5",
+}
+
+
+def how_of(weighting):
+    """Return how numbers came about: mode, samples, stated number, mass and reason."""
+    return {
+        name: (how.mode, how.n, how.stated, how.mass, how.reason) for name, how in weighting.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("choices", "replies", "score", "how"),
+    [
         # 3 with .3, 4 with .5, 5 with .1 of .9 listed: 3.4 / .9 points, from 1 to 5
-        reply = given(4, mass=0.9, p3=0.3 / 0.9, p4=0.5 / 0.9, p5=0.1 / 0.9)
-        judgement, asked = judged(GEvalConfig(asks="overall"), reply)
-        assert judgement.score == pytest.approx(100 * (3.4 / 0.9 - 1) / 4)
-        how = judgement.weighting["overall"]
-        assert (how.mode, how.stated, how.mass) == ("probabilities", 75, 0.9)
-        assert asked == [("follow", 0)]
+        (
+            {},
+            [given(4, mass=0.9, p3=0.3 / 0.9, p4=0.5 / 0.9, p5=0.1 / 0.9)],
+            100 * (3.4 / 0.9 - 1) / 4,
+            ("probabilities", 0, 75, 0.9, ""),
+        ),
+        ({"samples": 20}, [given(3, p3=1)], 50, ("probabilities", 0, 50, 1, "")),
+        (
+            {"samples": 4, "temperature": 1},
+            [stated(1), stated(2), stated(2), stated(4)],
+            100 * (1.25 / 4),
+            ("samples", 4, 31.25, 0, f"in 4 of 4 samples: {NO_LISTS}"),
+        ),
+        ({}, [stated(4)], 75, ("stated", 0, 75, 0, NO_LISTS)),
+        # one answer with probabilities stands alone, whatever came before
+        (
+            {"samples": 5, "temperature": 1},
+            [stated(1), given(4, mass=0.6, p4=0.5, p5=0.5), stated(2), stated(2), stated(2)],
+            87.5,
+            ("probabilities", 0, 75, 0.6, ""),
+        ),
+    ],
+    ids=["probabilities", "one is enough", "samples", "stated", "one among samples"],
+)
+def test_the_score_of_the_whole_and_how_it_came_about(choices, replies, score, how):
+    judgement, asked = judged(WHOLE.model_copy(update=choices), *replies)
+    assert judgement.score == judgement.raw == pytest.approx(score)
+    assert how_of(judgement.weighting) == {"overall": pytest.approx(how)}
+    assert asked == [("follow", sample) for sample in range(len(replies))]
 
-    def test_are_the_mean_of_the_criteria(self):
-        judgement, asked = judged(GEvalConfig(rubric=TWO), given(5, p5=1), given(2, p1=0.5, p2=0.5))
-        assert {name: one.score for name, one in judgement.criteria.items()} == {
-            "brevity": 100,
-            "wit": 12.5,
-        }
-        assert judgement.score == 56.25
-        assert asked == [("follow_1", 0), ("follow_2", 0)]
 
-    def test_one_answer_with_probabilities_is_enough(self):
-        judgement, asked = judged(GEvalConfig(asks="overall", samples=20), given(3, p3=1))
-        assert (judgement.score, len(asked)) == (50, 1)
+@pytest.mark.parametrize(
+    ("choices", "replies", "score", "criteria", "modes", "asked"),
+    [
+        (
+            {},
+            [given(5, p5=1), given(2, p1=0.5, p2=0.5)],
+            56.25,
+            (100, 12.5),
+            [("probabilities", 0)] * 2,
+            "follow_1 follow_2",
+        ),
+        # only the criterion without probabilities is asked again
+        (
+            SEVERAL,
+            [given(4, p4=1), stated(1), stated(3), stated(5)],
+            62.5,
+            (75, 50),
+            [("probabilities", 0), ("samples", 3)],
+            "follow_1 follow_2 follow_2 follow_2",
+        ),
+        # one with probabilities stands alone for its criterion, and in what was learned
+        (
+            {**SEVERAL, "aggregation": LINEAR},
+            [stated(1), stated(1), given(5, p5=1), stated(3), stated(2), stated(5)],
+            3,
+            (100, 50),
+            [("probabilities", 0), ("samples", 3)],
+            "follow_1 follow_2 follow_1 follow_2 follow_1 follow_2",
+        ),
+    ],
+    ids=["probabilities", "again", "learned"],
+)
+def test_the_scores_of_criteria(choices, replies, score, criteria, modes, asked):
+    judgement, questions = judged(GEvalConfig(rubric=TWO, **choices), *replies)
+    assert judgement.score == score
+    assert tuple(one.score for one in judgement.criteria.values()) == criteria
+    assert [(how.mode, how.n) for how in judgement.weighting.values()] == modes
+    assert list(judgement.weighting) == ["criterion:brevity", "criterion:wit"]
+    assert sorted(name for name, _ in questions) == sorted(asked.split())
 
-    def test_without_probabilities_they_are_the_mean_of_n_answers_and_n_is_said(self):
-        protocol = GEvalConfig(asks="overall", samples=4, temperature=1)
-        judgement, asked = judged(protocol, stated(1), stated(2), stated(2), stated(4))
-        assert judgement.score == 100 * (1.25 / 4)
-        how = judgement.weighting["overall"]
-        assert (how.mode, how.n, how.stated) == ("samples", 4, judgement.score)
-        assert how.reason == "in 4 of 4 samples: the endpoint gave no log-probabilities"
-        assert [sample for _, sample in asked] == [0, 1, 2, 3]
 
-    def test_without_probabilities_and_further_answers_they_are_as_stated(self):
-        judgement, asked = judged(GEvalConfig(asks="overall"), stated(4))
-        how = judgement.weighting["overall"]
-        assert (judgement.score, how.mode, how.n, len(asked)) == (75, "stated", 0, 1)
-        assert how.reason == "the endpoint gave no log-probabilities"
+def test_nothing_is_weighed_where_nothing_is_to_be():
+    plain = [ModelReply(fields={"score": one}) for one in (2, 4)]
+    judgement, asked = judged(WHOLE.model_copy(update={"weighting": "none", "samples": 2}), *plain)
+    assert (judgement.score, dict(judgement.weighting), len(asked)) == (50, {}, 2)
 
-    def test_only_the_criterion_without_is_asked_again(self):
-        protocol = GEvalConfig(rubric=TWO, samples=3, temperature=1)
-        judgement, asked = judged(protocol, given(4, p4=1), stated(1), stated(3), stated(5))
-        assert [name for name, _ in asked] == ["follow_1", "follow_2", "follow_2", "follow_2"]
-        assert {name: one.score for name, one in judgement.criteria.items()} == {
-            "brevity": 75,
-            "wit": 50,
-        }
-        modes = {term: (how.mode, how.n) for term, how in judgement.weighting.items()}
-        assert modes == {"criterion:brevity": ("probabilities", 0), "criterion:wit": ("samples", 3)}
 
-    def test_an_answer_with_probabilities_stands_alone_whatever_came_before(self):
-        protocol = GEvalConfig(asks="overall", samples=5, temperature=1)
-        settling = given(4, mass=0.6, p4=0.5, p5=0.5)
-        judgement, asked = judged(protocol, stated(1), settling, stated(2), stated(2), stated(2))
-        how = judgement.weighting["overall"]
-        assert (judgement.score, judgement.raw, len(asked)) == (87.5, 87.5, 5)
-        assert (how.mode, how.n, how.stated, how.mass, how.reason) == (
-            "probabilities",
-            0,
-            75,
-            0.6,
-            "",
-        )
-
-    def test_it_stands_alone_for_its_criterion_and_in_what_was_learned(self):
-        linear = {"kind": "linear", "terms": ["criterion:brevity"], "weights": [2.0]}
-        linear |= {"centers": [0.0], "spreads": [100.0], "intercept": 1, "scale": "1..5"}
-        protocol = GEvalConfig(rubric=TWO, samples=3, temperature=1, aggregation=linear)
-        others = (given(5, p5=1), stated(3), stated(2), stated(5))
-        replies = (stated(1), stated(1), *others)
-        judgement, asked = judged(protocol, *replies)
-        assert [name for name, _ in asked].count("follow_1") == 3
-        assert {name: one.score for name, one in judgement.criteria.items()} == {
-            "brevity": 100,
-            "wit": 50,
-        }
-        assert (judgement.raw, judgement.score) == (75, 3)
-        modes = {term: (how.mode, how.n) for term, how in judgement.weighting.items()}
-        assert modes == {"criterion:brevity": ("probabilities", 0), "criterion:wit": ("samples", 3)}
-
-    def test_as_stated_where_nothing_is_to_be_weighed(self):
-        protocol = GEvalConfig(asks="overall", weighting="none", samples=2)
-        plain = [ModelReply(fields={"score": one}) for one in (2, 4)]
-        judgement, asked = judged(protocol, *plain)
-        assert (judgement.score, dict(judgement.weighting), len(asked)) == (50, {}, 2)
-
-    def test_a_criterion_without_an_answer_leaves_the_text_without_a_score(self):
-        broken = ModelReply(cause=Cause(Reason.UNREADABLE, "it broke off"))
-        judgement, _ = judged(GEvalConfig(rubric=TWO), broken, given(3, p3=1), broken)
-        assert judgement.score is None
-        assert "brevity: it broke off" in judgement.problem
+def test_a_criterion_without_an_answer_leaves_the_text_without_a_score():
+    broken = ModelReply(cause=Cause(Reason.UNREADABLE, "it broke off"))
+    judgement, _ = judged(GEvalConfig(rubric=TWO), broken, given(3, p3=1), broken)
+    assert judgement.score is None
+    assert "brevity: it broke off" in judgement.problem
 
 
 class TestSteps:
@@ -234,20 +254,6 @@ class TestSteps:
 
 
 class TestTheJudge:
-    @pytest.mark.parametrize("asks", ["overall", "criteria"])
-    @pytest.mark.parametrize("task", ["Judge a notice.", ""])
-    def test_both_ways_to_ask_give_the_same_judgement(self, asks, task):
-        rubric = TWO.model_copy(update={"task": task})
-        judge, _ = GEvalJudge(asks=asks, rubric=rubric).prepared()
-        (fast,) = score_batch(judge, [ITEM])
-        slow = judge(source=ITEM.source, response=ITEM.response, context=None)
-        assert fast.problem is None
-        assert (fast.score, fast.calls, dict(fast.weighting)) == (
-            slow.score,
-            slow.calls,
-            slow.weighting,
-        )
-
     def test_what_is_saved_is_loaded_and_asks_the_same(self, tmp_path):
         judge, _ = GEvalJudge(rubric=TWO).prepared()
         saved = saved_judge(judge)
@@ -259,34 +265,6 @@ class TestTheJudge:
         card = judge_card(saved)
         for name, (first, *_) in zip(TWO.names, judge.protocol.steps.values(), strict=True):
             assert f"  - {name}:\n    1. {first}\n" in card
-
-    @pytest.mark.no_cover
-    def test_every_configuration_of_its_space_is_a_judge(self):
-        judge = GEvalJudge(rubric=Rubric(criteria={"wit": "Is it funny?"}))
-        space = judge.space()
-        found = [judge.with_choices(one).protocol for one in space.configurations()]
-        assert len({one.fingerprint for one in found}) == len(found) == space.size
-
-    def test_can_be_asked_for_the_whole_without_criteria(self):
-        judge = GEvalJudge(asks="overall", rubric=Rubric())
-        assert score_batch(judge, [ITEM])[0].problem is None
-        assert judge.prepared() == (judge, ())
-
-    @pytest.mark.parametrize(
-        ("choices", "said"),
-        [
-            ({"rubric": Rubric(task="t")}, "the rubric has none"),
-            ({"judge": "direct"}, "g-eval"),
-            ({"plan": "mine"}, "plan"),
-        ],
-    )
-    def test_what_makes_no_such_judge_is_refused(self, choices, said):
-        with pytest.raises(ValueError, match=said):
-            GEvalJudge(**choices)
-
-    def test_a_protocol_of_another_family_is_refused(self):
-        with pytest.raises(ValueError, match="expected a g-eval configuration"):
-            GEvalJudge(ActiveCritic().protocol)
 
 
 def test_a_step_is_one_line_of_the_card_whatever_it_says():
@@ -303,15 +281,6 @@ def test_a_compiled_judge_keeps_the_lines_of_its_own_criteria_alone():
         protocol = compile_judge(read_items("sample"), settings).saved.protocol
         kept = [key.partition(":")[0] for key in getattr(protocol, part)]
         assert sorted(kept) == sorted(protocol.rubric.names)
-
-
-@pytest.mark.no_cover
-def test_compile_writes_the_steps_into_the_judge():
-    settings = CompileSettings(judge="g-eval", optimizer="none", criteria="given")
-    found = compile_judge(read_items("sample"), settings)
-    protocol = found.saved.protocol
-    assert [key.partition(":")[0] for key in protocol.steps] == list(protocol.rubric.names)
-    assert found.saved.program().prepared(None)[1] == ()
 
 
 HEADER, END = "[[ ## score ## ]]\n", "\n\n[[ ## completed ## ]]\n"
@@ -348,14 +317,6 @@ class TestAtAServer:
         assert found.score == pytest.approx((0.6 * 75 + 0.2 * 100) / 0.8)
         assert found.weighting["overall"].mode == "probabilities"
         assert running_g_eval.counts()["requests"] == 2  # one for each way
-
-    @pytest.mark.no_cover
-    def test_without_the_mode_and_the_number_of_answers_are_stated(self, running_g_eval, lm):
-        found = self.judged(lm)
-        how = found.weighting["overall"]
-        assert (found.score, how.mode, how.n) == (75, "samples", 3)
-        assert how.reason == "in 3 of 3 samples: the endpoint gave no log-probabilities"
-        assert running_g_eval.counts()["requests"] == 6
 
 
 # A judge by likelihood: hand-computed scores, and endpoints that can tell or cannot.
@@ -413,50 +374,6 @@ class TestScoresGptscore:
 
 
 class TestTheJudgeGptscore:
-    @pytest.mark.parametrize("asks", ["overall", "criteria"])
-    def test_both_ways_to_ask_give_the_same_judgement(self, asks):
-        judge = GPTScoreJudge(asks=asks, rubric=TWO_GPTSCORE)
-        (fast,) = score_batch(judge, [ITEM])
-        slow = judge(source=ITEM.source, response=ITEM.response, context=None)
-        assert fast.problem is None
-        assert (fast.score, fast.calls) == (slow.score, slow.calls)
-
-    def test_what_is_saved_is_loaded(self, tmp_path):
-        judge = GPTScoreJudge(rubric=TWO_GPTSCORE)
-        saved = SavedJudge(
-            protocol=judge.protocol,
-            questions=judge.templates(),
-            model="offline",
-            target="overall",
-            human_scale="1..5",
-        )
-        saved.save(tmp_path / "judge")
-        again = SavedJudge.load(tmp_path / "judge")
-        assert again == saved
-        assert load_judge(tmp_path / "judge").templates() == judge.templates()
-        assert score_batch(again, [ITEM]) == score_batch(judge, [ITEM])
-
-    def test_every_configuration_of_its_space_is_a_judge(self):
-        judge = GPTScoreJudge(rubric=TWO_GPTSCORE)
-        found = [judge.with_choices(one).protocol for one in judge.space().configurations()]
-        assert len({one.fingerprint for one in found}) == len(found) == judge.space().size
-
-    @pytest.mark.parametrize(
-        ("choices", "message"),
-        [
-            ({"asks": "criteria", "rubric": Rubric(task="t")}, "the rubric has none"),
-            ({"samples": 3}, "samples"),
-            ({"instructions": {"likely": "Write."}}, "instructions for likely"),
-        ],
-    )
-    def test_what_makes_no_such_judge_is_refused(self, choices, message):
-        with pytest.raises(ValueError, match=message):
-            GPTScoreJudge(**choices)
-
-    def test_a_protocol_of_another_family_is_refused(self):
-        with pytest.raises(ValueError, match="expected a gptscore configuration"):
-            GPTScoreJudge(ActiveCritic().protocol)
-
     def test_the_prompt_ends_where_the_response_begins(self, offline):
         lm, asked = offline
         score_batch(GPTScoreJudge(rubric=TWO_GPTSCORE), [ITEM], lm=lm)
@@ -603,10 +520,6 @@ def test_members_are_asked_as_often(panel):
     assert {one.protocol.samples for one in other.members.values()} == {3}
     assert {one.protocol.temperature for one in other.members.values()} == {0.5}
     assert calls_per_item(other) == 3 * calls_per_item(panel)
-
-
-def test_without_settings_it_is_the_same_judge(saved):
-    assert with_sampling(saved) is saved
 
 
 @pytest.mark.parametrize("samples", [0, -1, 1001])

@@ -9,6 +9,7 @@ import forging
 import gullible
 import hostile
 import pytest
+from exporting import saved_judge
 
 import judgesmith
 from judgesmith.errors import InputError
@@ -88,7 +89,7 @@ class TestTheModelThatObeysEverything:
         def trial(name):
             return forging.misinferred(hostile.TEXTS[name])
 
-        assert not faults(trial, [(name,) for name in NAMES])
+        assert not faults(trial, [(name,) for name in {*NAMES[::3], "all of them"}])
 
     @pytest.mark.no_cover
     @pytest.mark.parametrize("name", ["five megabytes of forgeries", "five megabytes of fences"])
@@ -111,7 +112,7 @@ class TestTheOfflineModel:
             lm = model("offline", ledger=None)
             return forging.misinferred(hostile.TEXTS[name], lm=lm)
 
-        assert not faults(trial, [(name,) for name in NAMES[::3]])
+        assert not faults(trial, [(name,) for name in NAMES[::6]])
 
     def test_half_a_character_is_unscored_with_its_reason(self):
         for name, text in hostile.UNSENDABLE.items():
@@ -483,17 +484,6 @@ class Writing:
 def writer():
     engine = Writing()
     return ClientLM.over(LMClient(engine), "writing/w", recipe={}, temperature=0.0), engine
-
-
-def saved_judge(judge, **more):
-    return SavedJudge(
-        protocol=judge.protocol,
-        questions=judge.templates(),
-        model="offline",
-        target="overall",
-        human_scale="1..5",
-        **more,
-    )
 
 
 def test_exemplars_are_written_by_the_one_and_compared_by_the_other():

@@ -223,35 +223,6 @@ def test_a_saved_judge_keeps_its_form(tmp_path):
     assert issubclass(SavedJudgeError, ValueError)
 
 
-@pytest.mark.no_cover
-def test_every_configuration_of_its_space_is_a_judge():
-    judge = PromptFormatJudge(rubric=TWO)
-    found = [judge.with_choices(one).protocol for one in judge.space().configurations()]
-    assert len({one.fingerprint for one in found}) == len(found) == judge.space().size
-
-
-@pytest.mark.parametrize(
-    ("choices", "said"),
-    [
-        ({"rubric": Rubric()}, "the rubric has none"),
-        ({"answers": "1..10"}, "a prometheus model answers on 1..5, the scale of its training"),
-        ({"weighting": "probabilities"}, "weighting must be none"),
-        (
-            {"demonstrations": {"whole": ({"inputs": {}, "outputs": {"score": 1}},)}},
-            "has no demonstrations",
-        ),
-    ],
-)
-def test_what_makes_no_such_judge_is_refused(choices, said):
-    with pytest.raises(ValueError, match=said):
-        PromptFormatJudge(**choices)
-
-
-def test_another_kind_of_protocol_is_refused():
-    with pytest.raises(ValueError, match="the configuration of a judge model; got one of direct"):
-        PromptFormatJudge(family_of("direct").start().protocol)
-
-
 def test_forms_that_could_not_be_asked_are_refused():
     parts = {name: getattr(ABSOLUTE, name) for name in PromptFormat.__slots__}
     with pytest.raises(ValueError, match="shows each input once"):
@@ -676,15 +647,14 @@ class TestBothWaysAreOne:
         assert dict(judgement.criteria) == verdict.criteria
 
     @pytest.mark.no_cover
-    def test_for_any_text(self, variant, with_demonstrations, judge_of, hostile, scripted, good):
-        judge = judge_of(**JUDGES[variant], shown=hostile if with_demonstrations else None)
-        item = RatedItem(source=hostile, context=None, response=f"{hostile} and more")
-        self.check(judge, item, scripted, good)
-
-    @pytest.mark.no_cover
-    @pytest.mark.parametrize("kind", ["labelled", "bootstrapped"])
-    @pytest.mark.parametrize("explain", ["before", "after", "none"])
-    @pytest.mark.parametrize("task", ["", "Judge it.\n\nIt is `source` -> {task}."])
+    @pytest.mark.parametrize(
+        ("kind", "explain", "task"),
+        [
+            ("labelled", "before", ""),
+            ("bootstrapped", "after", "Judge it.\n\nIt is `source` -> {task}."),
+            ("labelled", "none", "Judge it."),
+        ],
+    )
     def test_for_any_choice_of_parts(
         self,
         variant,

@@ -4,7 +4,6 @@ import itertools
 import random
 
 import dspy
-import loopback
 import pytest
 from comparer import Comparer, by_worth
 
@@ -17,7 +16,6 @@ from judgesmith.programs import (
     prefer_each,
     score_batch,
 )
-from judgesmith.programs.artifacts.differences import difference
 from judgesmith.programs.families.modules import PairwiseJudge
 from judgesmith.programs.families.pairwise import (
     ALONE,
@@ -31,11 +29,10 @@ from judgesmith.programs.families.pairwise import (
     most_merge_comparisons,
     pair_steps,
 )
-from judgesmith.programs.lm import Budget, ModelError, lm_client_of, model
-from judgesmith.signatures import Criterion, RatedItem, Rubric, Scale
+from judgesmith.programs.lm import Budget, ModelError, lm_client_of
+from judgesmith.signatures import RatedItem
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.judgement import Reason
-from judgesmith.signatures.scale import PREFERENCES
 
 # The responses to a source are ranked by comparisons, in an order that rows do not decide.
 
@@ -215,12 +212,6 @@ class TestUnscored:
         assert [one.score for one in found[:4]] == pytest.approx([0, 100 / 3, 200 / 3, 100])
         assert all(one.reason is Reason.OVER_BUDGET for one in found[4:])
 
-    def test_a_budget_is_spent_on_one_source_after_the_other(self):
-        items = [item for name in "abcd" for item in of_source(range(4), name)]
-        lm = Comparer(by_worth()).lm(budget=Budget(max_calls=26))
-        found = score_batch(PairwiseJudge(), items, lm=lm)
-        assert sum(one.score is not None for one in found) >= 8
-
     def test_all_of_a_source_with_a_comparison_without_an_answer(self, scripted, answered):
         def script(request):
             return answered(better="A") if "text 0" not in request.user else "No."
@@ -272,11 +263,6 @@ class TestMode:
         assert {one.weighting["overall"].mode for one in found} == {"stated"}
         assert "no log-probabilities" in found[0].weighting["overall"].reason
 
-    def test_is_not_said_where_none_were_wanted(self):
-        judge = PairwiseJudge(weighting="none")
-        found = score_batch(judge, of_source([1, 2]), lm=Comparer(by_worth()).lm())
-        assert not found[0].weighting
-
 
 @pytest.mark.parametrize("ranking", ["beam", "all"])
 def test_both_ways_to_ask_and_the_saved_judge_give_the_same(ranking, tmp_path):
@@ -291,44 +277,9 @@ def test_both_ways_to_ask_and_the_saved_judge_give_the_same(ranking, tmp_path):
     assert fast == slow == score_batch(again, items, lm=model.lm())
 
 
-def test_progress_counts_items():
-    told = []
-    items = [*of_source(range(3), "a"), *of_source(range(2), "b")]
-    score_batch(PairwiseJudge(), items, lm=Comparer(by_worth()).lm(), progress=told.append)
-    assert sum(told) == len(items)
-
-
-def test_every_configuration_of_its_space_is_a_judge():
-    judge = PairwiseJudge()
-    found = [judge.with_choices(one).protocol for one in judge.space().configurations()]
-    assert len({one.fingerprint for one in found}) == len(found) == judge.space().size
-
-
 def test_no_panel_holds_it():
     with pytest.raises(ValueError, match="ranks cannot be combined"):
         Panel({"a": PairwiseJudge()}, PanelWeights.model_construct())
-
-
-@pytest.mark.no_cover
-def test_a_server_is_asked_as_often_as_there_are_comparisons_in_both_orders():
-    said = "[[ ## better ## ]]\nA\n\n[[ ## completed ## ]]\n"
-    refusing = {
-        "contains": "logprobs",
-        "status": 400,
-        "body": '{"error": {"message": "This model does not support logprobs."}}',
-    }
-    with loopback.serving(answer=said) as server:
-        server.script(refusing)
-        lm = model("openai/m", api_base=server.url, ledger=None)
-        found = score_batch(
-            PairwiseJudge(ranking="all", weighting="none"), of_source(range(4)), lm=lm
-        )
-        assert server.counts()["requests"] == 12
-        assert [one.score for one in found] == [50] * 4  # whatever stands first wins
-        found = score_batch(PairwiseJudge(ranking="all"), of_source(range(4)), lm=lm)
-        assert {one.weighting["overall"].mode for one in found} == {"stated"}
-        assert "does not support logprobs" in found[0].weighting["overall"].reason
-        lm_client_of(lm).engine.close()
 
 
 # Which of two texts is better is asked in both orders, and a liking for a place falls out.
@@ -429,13 +380,6 @@ class TestMissingAnswers:
         assert found[2].cause.reason is Reason.OVER_BUDGET
         assert lm_client_of(lm).usage.calls == 4
 
-    def test_a_model_that_cannot_be_asked_ends_it(self):
-        def broken(a, b):
-            raise ModelError("wrong key", status=401)
-
-        with pytest.raises(ModelError, match="wrong key"):
-            preferred(Comparer(broken).lm())
-
     def test_a_model_whose_answers_nobody_can_read_is_not_asked_on(self, scripted):
         lm, engine = scripted(lambda request: "Hm.")
         pairs = [ResponsePair(source=f"s{n}", first="a", second="b") for n in range(100)]
@@ -481,32 +425,6 @@ class TestPreferenceJudge:
             PreferenceJudge()(source="s", first="a", second=3)
 
 
-@pytest.mark.parametrize(
-    ("choices", "said"),
-    [
-        ({"answers": "1..5"}, "answered with A, tie, B"),
-        ({"beam": 0}, "beam"),
-        ({"doubt": 0.6}, "doubt"),
-        ({"judge": "direct"}, "protocol of pairs|direct"),
-        (
-            {
-                "aggregation": {
-                    "kind": "linear",
-                    "terms": ["overall"],
-                    "centers": [0],
-                    "spreads": [1],
-                    "weights": [2],
-                }
-            },
-            "cannot be weighed",
-        ),
-    ],
-)
-def test_what_makes_no_judge_that_compares_is_refused(choices, said):
-    with pytest.raises(ValueError, match=said):
-        PairwiseJudge(**choices)
-
-
 def test_hostile_texts_stand_in_fences(hostile, offline):
     lm, asked = offline
     pair = ResponsePair(source=hostile, first=hostile, second="Ann left.")
@@ -517,167 +435,3 @@ def test_hostile_texts_stand_in_fences(hostile, offline):
         assert found.disagree is False
     else:
         assert asked == []
-
-
-def test_the_answers_stand_worst_first():
-    assert PREFERENCES.labels == ("B", "tie", "A")
-
-
-# What differs between two judges is said once, in words a reader can follow.
-
-
-def saved_comparing(judge, **parts):
-    given = {
-        "protocol": judge.protocol,
-        "questions": judge.templates(),
-        "model": "offline",
-        "target": "overall",
-        "human_scale": Scale(low=1, high=5),
-    }
-    return SavedJudge(**{**given, **parts})
-
-
-def test_equal_judges_do_not_differ(judge_of):
-    assert (
-        difference(saved_comparing(judge_of(shown="a")), saved_comparing(judge_of(shown="a"))) == []
-    )
-
-
-def test_values_are_shown_before_and_after(judge_of):
-    lines = difference(
-        saved_comparing(judge_of()),
-        saved_comparing(judge_of(temperature=0.5), target="mean", settings={"seed": 1}),
-    )
-    assert lines == [
-        "protocol.temperature: 0.0 → 0.5",
-        'target: "overall" → "mean"',
-        "settings.seed: (absent) → 1",
-    ]
-
-
-def test_criteria_are_compared_by_name_and_their_order_counts(judge_of, rubric):
-    first, second = rubric.criteria
-    turned = judge_of(rubric=Rubric(task=rubric.task, criteria=(second, first)))
-    assert difference(saved_comparing(judge_of()), saved_comparing(turned)) == [
-        'protocol.rubric.criteria: ["fluency", "Fact_Check"] → ["Fact_Check", "fluency"]'
-    ]
-    worded = first.model_copy(update={"definition": "Is it readable?"})
-    other = judge_of(rubric=Rubric(task=rubric.task, criteria=(worded, second)))
-    assert difference(saved_comparing(judge_of()), saved_comparing(other)) == [
-        'protocol.rubric.criteria[fluency].definition: "Is it well written?" → "Is it readable?"'
-    ]
-
-
-def estimate(value, **more):
-    return {"value": value, "low": value - 0.123456, "high": value + 0.1, "n": 9, **more}
-
-
-def test_agreement_is_compared_as_it_is_printed_one_line_per_statistic(judge_of):
-    one, other = (
-        {
-            "heldout": {"dataset": {"q": estimate(0.5 + n), "pearson": estimate(0.25 + n / 1e5)}},
-            "gain": None,
-            "optimism": {"dataset": {"q": 0.1 + n}},
-            "objective": {"name": "q", "heldout": estimate(0.5, p_value=0.01 + n)},
-        }
-        for n in (0, 1)
-    )
-    assert difference(
-        saved_comparing(judge_of(), agreement=one), saved_comparing(judge_of(), agreement=other)
-    ) == [
-        "agreement.heldout.dataset.q: 0.500 [0.377, 0.600] → 1.500 [1.377, 1.600]",
-        "agreement.optimism.dataset.q: 0.100 → 1.100",
-    ]
-
-
-def test_judges_that_differ_in_further_decimals_are_not_called_the_same(judge_of):
-    one, other = ({"heldout": {"dataset": {"q": estimate(0.5 + n)}}} for n in (0, 1e-9))
-    (line,) = difference(
-        saved_comparing(judge_of(), agreement=one), saved_comparing(judge_of(), agreement=other)
-    )
-    assert line == "agreement: differs in nothing that is shown, such as further decimals"
-
-
-def test_learned_numbers_have_four_digits_unless_they_would_look_the_same(judge_of):
-    one, other = (
-        saved_comparing(judge_of(), settings={"a": 1 / 3, "b": n}) for n in (0.5, 0.500000001)
-    )
-    assert difference(one, other) == ["settings.b: 0.5 → 0.500000001"]
-    lines = difference(
-        saved_comparing(judge_of(), settings={"a": [1 / 3]}), saved_comparing(judge_of())
-    )
-    assert lines == ["settings.a: [0.3333] → (absent)"]
-
-
-def test_of_provenance_single_values_are_shown_and_hashes_are_not(judge_of, rubric):
-    learned = {"run": "0123", "mark": "4567", "data": "mine", "batches": [{"rows": {"k": "row 1"}}]}
-    inferred = judge_of(rubric=rubric.model_copy(update={"provenance": learned}))
-    lines = difference(saved_comparing(judge_of()), saved_comparing(inferred))
-    assert lines == ['protocol.rubric.provenance.data: (absent) → "mine"']
-    other = judge_of(rubric=rubric.model_copy(update={"provenance": {**learned, "run": "89"}}))
-    assert len(difference(saved_comparing(inferred), saved_comparing(other))) == 1
-
-
-def test_a_criterion_that_was_added_is_its_name_and_what_it_says(judge_of, rubric):
-    more = Criterion(name="new", definition="Is it short?")
-    other = judge_of(rubric=Rubric(task=rubric.task, criteria=(*rubric.criteria, more)))
-    assert difference(saved_comparing(judge_of()), saved_comparing(other)) == [
-        'protocol.rubric.criteria: ["fluency", "Fact_Check"] → ["fluency", "Fact_Check", "new"]',
-        'protocol.rubric.criteria[new].definition: (absent) → "Is it short?"',
-    ]
-
-
-def test_a_long_change_that_repeats_is_shown_once(judge_of):
-    one, other = (
-        judge_of(instructions={"assess": f"{word} " * 20, "overall": f"{word} " * 20})
-        for word in ("old", "new")
-    )
-    assert difference(saved_comparing(one), saved_comparing(other)) == [
-        "protocol.instructions.assess:",
-        f"    -{'old ' * 20}",
-        f"    +{'new ' * 20}",
-        "protocol.instructions.overall: as protocol.instructions.assess",
-    ]
-
-
-def test_a_difference_in_blanks_alone_can_be_seen(judge_of):
-    one, other = (judge_of(instructions={"overall": text}) for text in ("a b", "a  b"))
-    assert difference(saved_comparing(one), saved_comparing(other)) == [
-        'protocol.instructions.overall: "a b" → "a  b"'
-    ]
-
-
-def test_long_texts_are_compared_line_by_line(judge_of):
-    text = "\n".join(f"Line {n} of the instruction." for n in range(9))
-    one = judge_of(instructions={"overall": text})
-    other = judge_of(instructions={"overall": text.replace("Line 4", "Row 4")})
-    lines = difference(saved_comparing(one), saved_comparing(other))
-    assert lines[0] == "protocol.instructions.overall:"
-    assert "    -Line 4 of the instruction." in lines
-    assert "    +Row 4 of the instruction." in lines
-    assert len(lines) == 6
-
-
-def test_demonstrations_that_were_added_are_shown(judge_of):
-    lines = difference(saved_comparing(judge_of()), saved_comparing(judge_of(shown="Ann left.")))
-    assert any(
-        line.startswith("protocol.demonstrations.overall[0].inputs.response: (absent)")
-        for line in lines
-    )
-
-
-def test_no_text_of_a_judge_reaches_a_terminal_as_a_command(judge_of):
-    long = "\x1b[2J\x1b]0;owned\x07" + "text " * 30
-    lines = difference(
-        saved_comparing(judge_of(shown="\x1b[31m")), saved_comparing(judge_of(shown=long))
-    )
-    assert lines
-    assert all(line.isprintable() for line in lines)
-
-
-def test_what_is_null_is_as_good_as_absent(judge_of):
-    first = saved_comparing(judge_of(), agreement={"selection": None})
-    second = saved_comparing(judge_of(), agreement={"selection": None, "uncompiled": None})
-    assert difference(first, second) == difference(second, first) == []
-    third = saved_comparing(judge_of(), agreement={"selection": None, "optimism": {"q": 0.5}})
-    assert difference(second, third) == ["agreement.optimism.q: (absent) → 0.500"]

@@ -22,7 +22,6 @@ from judgesmith.programs.judging.program import ModelReply, PromptRequest, gathe
 from judgesmith.programs.lm import (
     Budget,
     BudgetSpent,
-    ContextWindowExceeded,
     LMClient,
     ModelAnswer,
     ModelError,
@@ -359,14 +358,6 @@ class TestSmallBudgets:
         assert n_scored in (n_asked, n_asked - 1)
         assert n_scored >= 3
 
-    def test_it_buys_whole_rows_in_the_order_of_the_input(self):
-        four = dict.fromkeys(("a", "b", "c", "d"), "Is it?")
-        judge = DirectJudge(rubric={"criteria": four}, asks="criteria")
-        stack = LMClient(Slow(lambda request: GRADE), budget=Budget(max_calls=32))
-        lm = ClientLM.over(stack, "scripted/m", recipe={})
-        found = score_batch(judge, items(100), lm=lm)
-        assert [one.score is not None for one in found] == [True] * 8 + [False] * 92
-
     def test_a_large_one_slows_nothing_down(self, judge_of, good):
         engine = Slow(good)
         lm = ClientLM.over(LMClient(engine, budget=Budget(max_calls=900)), "scripted/m", recipe={})
@@ -432,24 +423,20 @@ class TestEndingEarly:
         assert [str(one.message) for one in caught] == []
         return executor
 
+    def stumble(judged):
+        with pytest.raises(KeyError):
+            judged.throw(KeyError("mine"))
+
     @pytest.mark.no_cover
-    def test_closing_cancels_what_is_under_way_and_waits_for_nothing(self):
-        executor = self.end(lambda judged: judged.close())
+    @pytest.mark.parametrize(
+        "how",
+        [lambda judged: judged.close(), lambda judged: None, stumble],
+        ids=["closed", "forgotten", "an error of the caller"],
+    )
+    def test_what_is_under_way_is_cancelled_and_nobody_waits_for_it(self, how):
+        executor = self.end(how)
         assert (executor.busy, executor.closed) == (0, 1)
         assert executor.cancelled >= 1
-
-    @pytest.mark.no_cover
-    def test_forgetting_does_the_same(self):
-        executor = self.end(lambda judged: None)
-        assert (executor.busy, executor.closed) == (0, 1)
-
-    @pytest.mark.no_cover
-    def test_an_error_of_the_caller_does_the_same(self):
-        def stumble(judged):
-            with pytest.raises(KeyError):
-                judged.throw(KeyError("mine"))
-
-        assert self.end(stumble).busy == 0
 
     @pytest.mark.no_cover
     @pytest.mark.parametrize("inside", [False, True], ids=["outside", "inside"])
@@ -474,11 +461,6 @@ class TestEndingEarly:
         judged.close()
         gc.collect()
         assert caplog.records == []
-
-    @pytest.mark.no_cover
-    def test_a_run_that_was_never_begun_leaves_nothing(self, judge_of, item):
-        iter_scores(judge_of(), [item])
-        gc.collect()
 
 
 class TestAnyModel:
@@ -552,15 +534,6 @@ class TestAnyModel:
         lm = dspy.LM("foreign/locked", engine=Locked(), cache=False, num_retries=0)
         with pytest.raises(dspy.LMAuthError):
             score_batch(judge_of("vanilla"), items(3), lm=lm)
-
-    def test_our_model_says_the_same_of_texts_beyond_its_window(self, judge_of, item, scripted):
-        def small(request):
-            raise ContextWindowExceeded("8,000 tokens", status=400)
-
-        lm, engine = scripted(small)
-        (found,) = score_batch(judge_of("vanilla"), [item], lm=lm)
-        assert found.problem == "the texts are longer than the model reads: 8,000 tokens"
-        assert len(engine.requests) == 1
 
 
 # Steps and questions that a model writes: side by side, and nothing that is on its way is lost.

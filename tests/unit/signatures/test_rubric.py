@@ -166,12 +166,7 @@ def test_a_file_that_is_no_rubric_is_refused_with_place_and_reason(text, said):
 )
 def test_names_that_a_model_would_mix_up_are_refused(one, other):
     with pytest.raises(ValueError, match="every criterion needs a name of its own; got"):
-        Rubric(
-            criteria=[
-                {"name": one, "definition": "x"},
-                {"name": other, "definition": "y"},
-            ]
-        )
+        Rubric(criteria=[{"name": one, "definition": "x"}, {"name": other, "definition": "y"}])
 
 
 def test_a_name_stands_on_one_line():
@@ -307,10 +302,7 @@ def test_a_field_takes_the_short_forms():
         ({"low": 0.5, "high": 3, "kind": "integer"}, "ends of an integer scale must be whole"),
         ({"low": 0, "high": 1, "labels": ("no", "yes")}, "a categorical scale needs labels"),
         ({"low": 0, "high": 1, "kind": "categorical"}, "a categorical scale needs labels"),
-        (
-            {"low": 0, "high": 1, "kind": "categorical", "labels": ("a", "a")},
-            "labels must differ",
-        ),
+        ({"low": 0, "high": 1, "kind": "categorical", "labels": ("a", "a")}, "labels must differ"),
         (
             {"low": 0, "high": 2, "kind": "categorical", "labels": ("a", "b")},
             "2 labels need 2 whole points; got 0 to 2",

@@ -1,4 +1,4 @@
-"""Saved judges to export, made without compiling anything."""
+"""Saved judges, made without compiling anything."""
 
 from judgesmith.programs.artifacts.record import GoldenItem
 from judgesmith.programs.artifacts.saved import SavedJudge
@@ -15,6 +15,12 @@ TEXTS = (
 )
 
 
+def saved_judge(judge, **parts):
+    """Return a judge as it is saved; parts may be given."""
+    given = {"protocol": judge.protocol, "questions": judge.templates(), "model": "offline"}
+    return SavedJudge(**{**given, "target": "overall", "human_scale": "1..5", **parts})
+
+
 def saved_of(family="active-critic", *, texts=TEXTS, model="offline", **parts):
     """Return a saved judge with parts of its protocol set, and golden items."""
     aggregation = parts.pop("aggregation", None)
@@ -25,14 +31,7 @@ def saved_of(family="active-critic", *, texts=TEXTS, model="offline", **parts):
         GoldenItem(source=one.source, context=one.context, response=one.response, judgement=found)
         for one, found in zip(texts, score_batch(judge, texts), strict=True)
     )
-    return SavedJudge(
-        protocol=judge.protocol,
-        questions=judge.templates(),
-        model=model,
-        target="overall",
-        human_scale="1..5",
-        golden=golden,
-    )
+    return saved_judge(judge, model=model, golden=golden)
 
 
 def panel_of(**members):

@@ -181,10 +181,7 @@ def test_without_a_task_and_with_a_given_one(infer, offline):
     assert (bare.task, set(bare.names) <= set(TASK_TYPES["summarization"].aspects)) == ("", True)
     items = [RatedItem(source=s, response=r) for s, _, r, _ in rows]
     steered = TaskInference()(
-        items=items,
-        scores=[90, 5] * 4,
-        given=Rubric(task="A translation of news."),
-        lm=offline[0],
+        items=items, scores=[90, 5] * 4, given=Rubric(task="A translation of news."), lm=offline[0]
     )
     assert set(steered.names) <= set(TASK_TYPES["translation"].aspects)
 

@@ -311,8 +311,7 @@ def test_who_comes_when_the_queue_is_full_is_told_when_to_come_back():
     limits = ServingLimits(queue=1, concurrency=1, max_items=2)
     with client_of({"plain": DirectJudge()}, lm=lm, limits=limits) as client:
         first = threading.Thread(
-            target=client.post,
-            args=("/v1/judges/plain/batch", {"items": ITEMS[:2]}),
+            target=client.post, args=("/v1/judges/plain/batch", {"items": ITEMS[:2]})
         )
         first.start()
         asked.wait(60)

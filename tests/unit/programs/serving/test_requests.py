@@ -71,12 +71,7 @@ def read_lines(parts, *, longest=20, **options):
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 def test_lines_are_the_same_wherever_the_parts_of_a_body_end(size):
     parts = [BODY[n : n + size] for n in range(0, len(BODY), size)]
-    assert read_lines(parts) == [
-        (1, b'{"a": 1}'),
-        (4, None),
-        (5, b'{"b": 2}\r'),
-        (6, b"last"),
-    ]
+    assert read_lines(parts) == [(1, b'{"a": 1}'), (4, None), (5, b'{"b": 2}\r'), (6, b"last")]
 
 
 def test_a_line_that_never_ends_is_not_kept():
@@ -545,11 +540,7 @@ def test_an_item_is_what_score_reads_in_a_row(row, tmp_path):
         ({"response": "r", "source_id": [1]}, "source_id: expected a text; got [1]", None),
         ([], "expected fields by name; got []", "body"),
         (None, "expected fields by name; got nothing", "body"),
-        (
-            {"responce": "r"},
-            "there is no field 'responce'; did you mean 'response'?",
-            "body",
-        ),
+        ({"responce": "r"}, "there is no field 'responce'; did you mean 'response'?", "body"),
     ],
 )
 def test_what_is_no_item_is_refused_with_its_place(body, said, where):

@@ -358,11 +358,7 @@ def served(*signals, grace=30.0, lets=True):
     before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
     try:
         end = run_serving(
-            app({"plain": Held(let)}),
-            bound,
-            grace=grace,
-            ready=visitor.ready.set,
-            say=said.append,
+            app({"plain": Held(let)}), bound, grace=grace, ready=visitor.ready.set, say=said.append
         )
     except KeyboardInterrupt:
         end = "at once"
