@@ -291,17 +291,22 @@ def iter_scores(
     'Nine.' False
     '' False
     """
-    if concurrency < 1:
-        raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
     if isinstance(judge, Executor):
-        return _each(_Run(OneByOne(judge), iter(items), concurrency, ordered=ordered), progress)
+        work = OneByOne(judge)
+        return work_each(work, items, concurrency=concurrency, progress=progress, ordered=ordered)
     asked, lm = with_own_models(judge, lm)
     if judges_sources(asked):
         return iter_source_scores(asked, items, lm=lm, concurrency=concurrency, progress=progress)
     work = OneByOne(Executor.of(asked, lm), read_rate_of(lm))
     may_begin = beginning(calls_per_item(asked), lm)
-    run = _Run(work, iter(items), concurrency, may_begin, ordered=ordered)
-    return _each(run, progress)
+    return work_each(
+        work,
+        items,
+        concurrency=concurrency,
+        may_begin=may_begin,
+        progress=progress,
+        ordered=ordered,
+    )
 
 
 def judges_sources(judge: object) -> bool:
@@ -388,13 +393,14 @@ def work_each(
     units: Iterable[Unit],
     *,
     concurrency: int,
-    may_begin: Callable[[int], bool],
+    may_begin: Callable[[int], bool] = lambda n_busy: True,
     progress: Callable[[int], None] | None = None,
+    ordered: bool = True,
 ) -> Iterator[tuple[Unit, Result]]:
-    """Yield units with what they come to, in order; see ``iter_scores``."""
+    """Yield units with what they come to; see ``iter_scores``."""
     if concurrency < 1:
         raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
-    return _each(_Run(work, iter(units), concurrency, may_begin), progress)
+    return _each(_Run(work, iter(units), concurrency, may_begin, ordered=ordered), progress)
 
 
 def _each(
@@ -418,9 +424,9 @@ class _Run(Generic[Unit, Result]):
         work: Work[Unit, Result],
         units: Iterator[Unit],
         concurrency: int,
-        may_begin: Callable[[int], bool] = lambda n_busy: True,
+        may_begin: Callable[[int], bool],
         *,
-        ordered: bool = True,
+        ordered: bool,
     ) -> None:
         self.work = work
         self.units = units

@@ -17,7 +17,14 @@ from typing import IO, Any, NoReturn
 from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import InputError, file_faults
 from judgesmith.front_door import at
-from judgesmith.programs.lm.cache.records import ANSWER_COLUMNS, CacheDatabase, Pen, unpacked
+from judgesmith.programs.lm.cache.records import (
+    ANSWER_COLUMNS,
+    CacheDatabase,
+    Pen,
+    answer_with,
+    detail_of,
+    unpacked,
+)
 from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.programs.lm.errors import (
     BudgetSpent,
@@ -31,7 +38,6 @@ from judgesmith.programs.lm.records import (
     ModelAnswer,
     ModelRequest,
     PureEngine,
-    TokenLogprob,
     request_identity,
 )
 
@@ -217,7 +223,7 @@ class _Play:
 
 def _plain(row: _Row) -> dict[str, Any]:
     identity, model, endpoint, answer = row
-    fields: dict[str, Any] = {
+    return {
         "identity": identity.hex(),
         "model": model,
         "endpoint": endpoint,
@@ -225,14 +231,8 @@ def _plain(row: _Row) -> dict[str, Any]:
         "finish_reason": answer.finish_reason,
         "input_tokens": answer.input_tokens,
         "output_tokens": answer.output_tokens,
+        **detail_of(answer),
     }
-    if answer.logprobs is not None:
-        fields["logprobs"] = [[one.token, one.logprob, one.top] for one in answer.logprobs]
-    if answer.adaptations:
-        fields["adaptations"] = answer.adaptations
-    if answer.original is not None:
-        fields["original"] = answer.original
-    return fields
 
 
 @file_faults()
@@ -275,20 +275,12 @@ def _failure(fields: dict[str, Any]) -> tuple[bytes, Failure]:
 
 
 def _row(fields: dict[str, Any]) -> _Row:
-    logprobs = None
-    if "logprobs" in fields:
-        logprobs = tuple(
-            TokenLogprob(token, float(value), tuple((str(a), float(b)) for a, b in top))
-            for token, value, top in fields["logprobs"]
-        )
-    answer = ModelAnswer(
+    answer = answer_with(
+        fields,
         text=str(fields["text"]),
         finish_reason=str(fields["finish_reason"]),
         input_tokens=_count(fields["input_tokens"]),
         output_tokens=_count(fields["output_tokens"]),
-        logprobs=logprobs,
-        adaptations=tuple(map(str, fields.get("adaptations", ()))),
-        original=fields.get("original"),
     )
     return bytes.fromhex(fields["identity"]), str(fields["model"]), str(fields["endpoint"]), answer
 

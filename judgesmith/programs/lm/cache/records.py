@@ -8,7 +8,7 @@ import sqlite3
 import stat
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -441,8 +441,8 @@ class Close:
         database.reschedule(self.run, self.model, schedule.closed(now, self.seconds))
 
 
-def packed(identity: bytes, answer: ModelAnswer) -> tuple[Any, ...]:
-    """Return the answer as a row, in the order of ``ANSWER_COLUMNS``."""
+def detail_of(answer: ModelAnswer) -> dict[str, Any]:
+    """Return what only some answers have, as plain data."""
     detail: dict[str, Any] = {}
     if answer.logprobs is not None:
         detail["logprobs"] = [[t.token, t.logprob, t.top] for t in answer.logprobs]
@@ -450,6 +450,25 @@ def packed(identity: bytes, answer: ModelAnswer) -> tuple[Any, ...]:
         detail["adaptations"] = answer.adaptations
     if answer.original is not None:
         detail["original"] = answer.original
+    return detail
+
+
+def answer_with(detail: Mapping[str, Any], **said: Any) -> ModelAnswer:
+    """Return the answer that says so, with what ``detail_of`` returned of it."""
+    logprobs = None
+    if "logprobs" in detail:
+        logprobs = tuple(
+            TokenLogprob(token, float(value), tuple((str(a), float(b)) for a, b in top))
+            for token, value, top in detail["logprobs"]
+        )
+    adaptations = tuple(map(str, detail.get("adaptations", ())))
+    original = detail.get("original")
+    return ModelAnswer(logprobs=logprobs, adaptations=adaptations, original=original, **said)
+
+
+def packed(identity: bytes, answer: ModelAnswer) -> tuple[Any, ...]:
+    """Return the answer as a row, in the order of ``ANSWER_COLUMNS``."""
+    detail = detail_of(answer)
     row = (
         answer.text.encode("utf-8", "surrogatepass"),
         answer.finish_reason,
@@ -476,22 +495,14 @@ def unpacked(identity: bytes, row: tuple[Any, ...]) -> ModelAnswer:
         if expected is not None and checksum(identity, tuple(kept)) != expected:
             raise DamagedAnswer("an answer was changed after it was kept")
         text, finish_reason, input_tokens, output_tokens, seconds, detail = kept
-        more = {} if detail is None else json.loads(detail)
-        return ModelAnswer(
+        return answer_with(
+            {} if detail is None else json.loads(detail),
             text=text.decode("utf-8", "surrogatepass"),
             finish_reason=finish_reason,
             input_tokens=input_tokens,
             output_tokens=output_tokens,
             seconds=seconds,
             from_cache=True,
-            logprobs=tuple(
-                TokenLogprob(token, logprob, tuple((other, value) for other, value in top))
-                for token, logprob, top in more["logprobs"]
-            )
-            if "logprobs" in more
-            else None,
-            adaptations=tuple(more.get("adaptations", ())),
-            original=more.get("original"),
         )
     except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as fault:
         raise DamagedAnswer("an answer was changed after it was kept") from fault
