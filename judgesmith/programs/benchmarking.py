@@ -238,7 +238,7 @@ def write_references(
     work = StepsWork[tuple[RatedItem, int], Written](
         Executor.of(ReferenceWriter(rubric), lm),
         lambda unit: writing_steps(unit[0].source, unit[0].context, unit[1]),
-        lambda cause: Written(cause=cause),
+        lambda unit, cause: Written(cause=cause),
     )
     units = ((item, number) for item in items for number in range(1, n + 1))
     texts = [
@@ -528,7 +528,7 @@ class Comparator:
         work = StepsWork[AcrossPair, Compared](
             self._executor,
             across_steps,
-            lambda cause: Compared(cause=cause),
+            lambda pair, cause: Compared(cause=cause),
             readable=read_rate_of(self._lm),
             judged=lambda found: (_as_read(found),),
         )

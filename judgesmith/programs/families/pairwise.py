@@ -322,7 +322,7 @@ def prefer_each(
     work = StepsWork[ResponsePair, Preference](
         Executor.of(judge, lm),
         lambda pair: pair_steps(protocol, pair),
-        Preference.unanswered,
+        lambda pair, cause: Preference.unanswered(cause),
         readable=read_rate_of(lm),
         judged=lambda found: (as_read(found),),
     )

@@ -61,7 +61,7 @@ def judged_samples(
     work = StepsWork[RatedItem, Samples](
         Executor.of(judge, lm),
         lambda item: _several(lambda: judge.steps(item), n),
-        lambda cause: (Judgement.unscored(cause),) * n,
+        lambda item, cause: (Judgement.unscored(cause),) * n,
         readable=read_rate_of(lm),
         judged=lambda found: found,
     )
@@ -85,7 +85,7 @@ def preferred_samples(
     work = StepsWork[ResponsePair, Preferences](
         Executor.of(judge, lm),
         lambda pair: _several(lambda: pair_steps(protocol, pair), n),
-        lambda cause: (Preference.unanswered(cause),) * n,
+        lambda pair, cause: (Preference.unanswered(cause),) * n,
         readable=read_rate_of(lm),
         judged=lambda found: map(as_read, found),
     )

@@ -15,9 +15,8 @@ from judgesmith.programs.judging.answers import values_in
 from judgesmith.programs.judging.dspy_executor import AskingModule, ask_of
 from judgesmith.programs.judging.executors import Executor, current_lm
 from judgesmith.programs.judging.logprobs import OVERALL
-from judgesmith.programs.judging.program import Calls, PromptRequest, asked
-from judgesmith.programs.judging.runner import CONCURRENCY, Work, work_each
-from judgesmith.programs.lm import BudgetSpent, ModelError
+from judgesmith.programs.judging.program import Calls, PromptRequest, RequestProgram, asked
+from judgesmith.programs.judging.runner import CONCURRENCY, StepsWork, work_each
 from judgesmith.signatures.config import (
     ActiveCriticConfig,
     Sampling,
@@ -52,10 +51,20 @@ def written_side_by_side(
     orders: Sequence[LineOrder], lm: dspy.LM, *, concurrency: int = CONCURRENCY
 ) -> list[Lines | Cause]:
     """Return the lines of every order, or the sentence that says why there are none."""
-    work = _Writing(Executor.of(_Writer(orders), lm), orders)
-    places = range(len(orders))
-    written = work_each(work, places, concurrency=concurrency, may_begin=lambda n_busy: True)
-    found = [lines for _, lines in written]
+
+    def steps(place: int) -> RequestProgram[Lines | Cause]:
+        order = orders[place]
+
+        def read(fields: Mapping[str, Any]) -> Lines:
+            return order.read(str(fields[order.field] or ""))
+
+        ask = PromptRequest(predictor=f"write_{place}", inputs=order.told)
+        return asked(ask, read, again=1, calls=Calls())
+
+    work = StepsWork[int, "Lines | Cause"](
+        Executor.of(_Writer(orders), lm), steps, lambda place, cause: cause
+    )
+    found = [lines for _, lines in work_each(work, range(len(orders)), concurrency=concurrency)]
     if work.fault is not None:
         raise work.fault
     return found
@@ -68,31 +77,6 @@ class _Writer(AskingModule):
         super().__init__(ActiveCriticConfig())
         for place, one in enumerate(orders):
             setattr(self, f"write_{place}", dspy.Predict(one.question))
-
-
-class _Writing(Work[int, "Lines | Cause"]):
-    """Orders, for each of which lines are written."""
-
-    def __init__(self, executor: Executor, orders: Sequence[LineOrder]) -> None:
-        super().__init__(executor)
-        self._orders = orders
-        self.fault: Exception | None = None
-
-    async def done(self, unit: int) -> Lines | Cause:
-        order = self._orders[unit]
-
-        def read(fields: Mapping[str, Any]) -> Lines:
-            return order.read(str(fields[order.field] or ""))
-
-        ask = PromptRequest(predictor=f"write_{unit}", inputs=order.told)
-        return await self.executor.run(asked(ask, read, again=1, calls=Calls()))
-
-    def undone(self, unit: int, cause: Cause) -> Lines | Cause:
-        return cause
-
-    def failed(self, unit: int, fault: BudgetSpent | ModelError) -> Lines | Cause:
-        self.fault = self.fault or fault
-        return super().failed(unit, fault)
 
 
 _NUMBER = re.compile(r"^(?:step\s*)?[(\[]?\d{1,2}[.):\]]+\s*|^[-*•]\s+", re.IGNORECASE)

@@ -334,6 +334,7 @@ class Work(ABC, Generic[Unit, Result]):
     def __init__(self, executor: Executor, readable: ReadRate | None = None) -> None:
         self.executor = executor
         self.readable = ReadRate() if readable is None else readable
+        self.fault: Exception | None = None  # the first
 
     @abstractmethod
     async def done(self, unit: Unit) -> Result:
@@ -344,6 +345,7 @@ class Work(ABC, Generic[Unit, Result]):
         """Return the result of a unit that the model could not be asked about, and why."""
 
     def failed(self, unit: Unit, fault: BudgetSpent | ModelError) -> Result:
+        self.fault = self.fault or fault
         if isinstance(fault, ModelError) and not speaks_of_one_item(fault):
             raise fault
         return self.undone(unit, cause_of(fault))
@@ -356,7 +358,7 @@ class StepsWork(Work[Unit, Result]):
         self,
         executor: Executor,
         steps: Callable[[Unit], RequestProgram[Result]],
-        undone: Callable[[Cause], Result],
+        undone: Callable[[Unit, Cause], Result],
         *,
         readable: ReadRate | None = None,
         judged: Callable[[Result], Iterable[Judgement]] = lambda result: (),
@@ -373,7 +375,7 @@ class StepsWork(Work[Unit, Result]):
         return found
 
     def undone(self, unit: Unit, cause: Cause) -> Result:
-        return self._undone(cause)
+        return self._undone(unit, cause)
 
 
 class OneByOne(Work[RatedItem, Judgement]):
@@ -546,8 +548,7 @@ def iter_source_scores(
     assert not isinstance(judge, Bindable)
     given = list(items)
     groups = sources_of(given)
-    work = Sources(judge, Executor.of(judge, lm), given)
-    work.readable = read_rate_of(lm)
+    work = work_on_sources(judge, Executor.of(judge, lm), given, read_rate_of(lm))
     family = family_of(judge.protocol.judge)
     # The largest source decides, because what begins next is not known.
     n_calls = family.most_calls(judge.protocol, max(map(len, groups), default=0))
@@ -576,22 +577,17 @@ def sources_of(items: Sequence[RatedItem]) -> list[Group]:
     return [tuple(places) for places in found.values()]
 
 
-class Sources(Work[Group, list[Judgement]]):
-    """Sources, all items of each judged together."""
-
-    def __init__(self, judge: JudgeLike, executor: Executor, items: Sequence[RatedItem]) -> None:
-        super().__init__(executor)
-        self._protocol = judge.protocol
-        self._steps = family_of(judge.protocol.judge).source_steps
-        self._items = items
-
-    async def done(self, unit: Group) -> list[Judgement]:
-        items = [self._items[place] for place in unit]
-        assert self._steps is not None  # as the family ranks
-        found = await self.executor.run(self._steps(self._protocol, items))
-        for judgement in found:
-            self.readable.add(judgement)
-        return found
-
-    def undone(self, unit: Group, cause: Cause) -> list[Judgement]:
-        return [Judgement.unscored(cause) for _ in unit]
+def work_on_sources(
+    judge: JudgeLike, executor: Executor, items: Sequence[RatedItem], readable: ReadRate
+) -> StepsWork[Group, list[Judgement]]:
+    """Return what judges all items of each source together."""
+    protocol = judge.protocol
+    steps = family_of(protocol.judge).source_steps
+    assert steps is not None  # as the family ranks
+    return StepsWork(
+        executor,
+        lambda group: steps(protocol, [items[place] for place in group]),
+        lambda group, cause: [Judgement.unscored(cause) for _ in group],
+        readable=readable,
+        judged=lambda found: found,
+    )

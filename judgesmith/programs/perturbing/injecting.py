@@ -42,7 +42,6 @@ from judgesmith.programs.perturbing.passage import (
 from judgesmith.programs.perturbing.perturber import Rewriting, changes_by_rule, rewritten_each
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.fences import unix_lines
-from judgesmith.signatures.judgement import Cause
 from judgesmith.signatures.perturbation import (
     EARLIER_TOUCHED,
     Edit,
@@ -636,42 +635,6 @@ class Injector(AskingModule):
         return self.run(steps)
 
 
-class _AtOnce(Rewriting[InjectionJob, "Target | Skipped"]):
-    """Texts that get all their errors at once."""
-
-    async def done(self, unit: InjectionJob) -> Target | Skipped:
-        steps = inject_steps(unit, unit.target, unit.sub_aspects, self.counts)
-        return await self.asked(steps)
-
-    def undone(self, unit: InjectionJob, cause: Cause) -> Target | Skipped:
-        return self.missed(cause)
-
-
-class _Sequences(Rewriting[InjectionJob, "tuple[Target, ...]"]):
-    """Texts that get one error after the other."""
-
-    def __init__(self, executor: Executor, counts: Counts, steps: int, seed: int) -> None:
-        super().__init__(executor, counts)
-        self._steps = steps
-        self._seed = seed
-        self._under_way: dict[int, list[Target]] = {}
-
-    async def done(self, unit: InjectionJob) -> tuple[Target, ...]:
-        found = self._under_way[id(unit)] = [unit.target]
-        drawn = drawn_sub_aspects(unit.sub_aspects, self._steps, unit.generator(self._seed))
-        await self.asked(sequence_steps(unit, drawn, self.counts, found))
-        return self._ended(unit)
-
-    def undone(self, unit: InjectionJob, cause: Cause) -> tuple[Target, ...]:
-        self.missed(cause)
-        return self._ended(unit)
-
-    def _ended(self, unit: InjectionJob) -> tuple[Target, ...]:
-        found = tuple(self._under_way.pop(id(unit), [unit.target]))
-        self.counts.sequence(len(found), self._steps + 1)
-        return found
-
-
 def inject_each(
     jobs: Iterable[InjectionJob],
     lm: dspy.LM | None = None,
@@ -685,7 +648,12 @@ def inject_each(
     """Yield jobs, each with its text after one error for each of its sub-aspects, in order."""
     counted = Counts() if counts is None else counts
     if lm is not None and not changes_by_rule(lm):
-        work = _AtOnce(Executor.of(Injector(), lm), counted)
+        work = Rewriting[InjectionJob, "Target | Skipped"](
+            Executor.of(Injector(), lm),
+            counted,
+            lambda unit: inject_steps(unit, unit.target, unit.sub_aspects, counted),
+            lambda unit, skipped: skipped,
+        )
         yield from rewritten_each(work, jobs, lm, what="text", concurrency=concurrency, told=told)
         return
     for job in jobs:
@@ -714,7 +682,20 @@ def sequences(
         raise InputError(f"a sequence must have at least 1 step; got {steps}.")
     counted = Counts() if counts is None else counts
     if lm is not None and not changes_by_rule(lm):
-        work = _Sequences(Executor.of(Injector(), lm), counted, steps, seed)
+        under_way: dict[int, list[Target]] = {}
+
+        def ended(unit: InjectionJob, skipped: Skipped | None = None) -> tuple[Target, ...]:
+            found = tuple(under_way.pop(id(unit), [unit.target]))
+            counted.sequence(len(found), steps + 1)
+            return found
+
+        def error_by_error(unit: InjectionJob) -> RequestProgram[tuple[Target, ...]]:
+            found = under_way[id(unit)] = [unit.target]
+            drawn = drawn_sub_aspects(unit.sub_aspects, steps, unit.generator(seed))
+            yield from sequence_steps(unit, drawn, counted, found)
+            return ended(unit)
+
+        work = Rewriting(Executor.of(Injector(), lm), counted, error_by_error, ended)
         yield from rewritten_each(
             work, jobs, lm, what="sequence", concurrency=concurrency, told=told
         )

@@ -17,7 +17,6 @@ from judgesmith.programs.judging.runner import (
     CONCURRENCY,
     ENOUGH_UNREAD,
     StepsWork,
-    Work,
     beginning,
     work_each,
 )
@@ -84,18 +83,24 @@ def fault_in_words(n: int, first: Cause, what: str) -> str:
     return f"{were} skipped: {HAPPENED[first.reason]}, for example: {why}."
 
 
-class Rewriting(Work[Unit, Result]):
+class Rewriting(StepsWork[Unit, Result]):
     """Work that rewrites texts: it counts results, and stops if no answer can be read."""
 
-    def __init__(self, executor: Executor, counts: Counts) -> None:
-        super().__init__(executor)
+    def __init__(
+        self,
+        executor: Executor,
+        counts: Counts,
+        steps: Callable[[Unit], RequestProgram[Result]],
+        undone: Callable[[Unit, Skipped], Result],
+    ) -> None:
+        super().__init__(executor, steps, lambda unit, cause: undone(unit, self._missed(cause)))
         self.counts = counts
         self.faults: dict[Reason, tuple[int, Cause]] = {}
         self._before = counts.wanted, counts.codes[Reason.UNREADABLE]
         self._n_missed = 0
 
-    async def asked(self, steps: RequestProgram[Found]) -> Found:
-        found = await self.executor.run(steps)
+    async def done(self, unit: Unit) -> Result:
+        found = await super().done(unit)
         wanted, unread = self._before
         n_unread = self.counts.codes[Reason.UNREADABLE] - unread
         n_answered = self.counts.wanted - wanted - self._n_missed
@@ -108,7 +113,7 @@ class Rewriting(Work[Unit, Result]):
             )
         return found
 
-    def missed(self, cause: Cause) -> Skipped:
+    def _missed(self, cause: Cause) -> Skipped:
         """Remember why the model could not be asked, without what is particular to a request."""
         n, first = self.faults.get(cause.reason, (0, cause))
         self.faults[cause.reason] = n + 1, first
@@ -134,20 +139,6 @@ def rewritten_each(
             told(fault_in_words(n, first, what))
 
 
-class _Changing(Rewriting[Wanted, Outcome]):
-    """Perturbed versions of texts, each requested by itself."""
-
-    def __init__(self, executor: Executor, plans: Plans) -> None:
-        super().__init__(executor, Counts())
-        self._plans = plans
-
-    async def done(self, unit: Wanted) -> Outcome:
-        return await self.asked(change_steps(unit, self._plans[unit.order], self.counts))
-
-    def undone(self, unit: Wanted, cause: Cause) -> Outcome:
-        return self.missed(cause)
-
-
 def plans_of(
     orders: Iterable[str],
     executor: Executor,
@@ -158,7 +149,9 @@ def plans_of(
 ) -> Plans:
     """Return the steps of each order, as the model writes them once for all texts."""
     found: dict[str, tuple[str, ...]] = {}
-    work = StepsWork[str, "tuple[str, ...] | Cause"](executor, planning_steps, lambda cause: cause)
+    work = StepsWork[str, "tuple[str, ...] | Cause"](
+        executor, planning_steps, lambda order, cause: cause
+    )
     written = work_each(
         work, list(dict.fromkeys(orders)), concurrency=concurrency, may_begin=beginning(1, lm)
     )
@@ -222,7 +215,13 @@ def perturb_all(
         orders = [order_of(one, much[one.name]) for one in by_model]
         executor = Executor.of(Perturber(), lm)
         plans = plans_of(orders, executor, lm, concurrency=concurrency, told=say)
-        work = _Changing(executor, plans)
+        counts = Counts()
+        work = Rewriting[Wanted, Outcome](
+            executor,
+            counts,
+            lambda unit: change_steps(unit, plans[unit.order], counts),
+            lambda unit, skipped: skipped,
+        )
         made = rewritten_each(work, wanted(), lm, what="version", concurrency=concurrency, told=say)
 
     def version(item: RatedItem, one: Perturbation, of_model: Mapping[str, Outcome]) -> Outcome:

@@ -26,11 +26,11 @@ from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.judging.runner import (
     OneByOne,
     ReadRate,
-    Sources,
     Work,
     beginning,
     judges_sources,
     sources_of,
+    work_on_sources,
 )
 from judgesmith.programs.lm import AnyModel, BudgetSpent, CacheError, ModelError
 from judgesmith.programs.lm.factory import refuse_unnamed
@@ -258,8 +258,7 @@ class ServedJudge:
         groups = sources_of(items)
         protocol = self.judge.protocol
         n_calls = family_of(protocol.judge).most_calls(protocol, max(map(len, groups)))
-        work = Sources(self.judge, self.executor, items)
-        work.readable = _AnyAnswer()
+        work = work_on_sources(self.judge, self.executor, items, _AnyAnswer())
         may_begin = beginning(n_calls, self.lm)
         return [
             Job(work=work, unit=group, size=len(group), may_begin=may_begin) for group in groups
