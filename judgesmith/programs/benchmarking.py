@@ -18,7 +18,7 @@ from judgesmith.programs.families.pointwise import DirectConfig
 from judgesmith.programs.features.texts import Text
 from judgesmith.programs.judging.answers import read_json
 from judgesmith.programs.judging.ask_once import LineOrder, Written, written_side_by_side
-from judgesmith.programs.judging.dspy_executor import AskingModule
+from judgesmith.programs.judging.dspy_executor import Asker
 from judgesmith.programs.judging.executors import Executor, current_lm
 from judgesmith.programs.judging.judge import without_untold
 from judgesmith.programs.judging.program import Calls, PromptRequest, RequestProgram, asked, gather
@@ -182,27 +182,12 @@ TEMPERATURE = 1.0
 """Of every call: texts are to differ."""
 
 
-class ReferenceWriter(AskingModule):
-    """The DSPy program that writes one good text."""
-
-    def __init__(self, rubric: Rubric) -> None:
-        super().__init__(DirectConfig(rubric=rubric, temperature=TEMPERATURE))
-        self.write = dspy.Predict(without_untold(WriteReference, self.fixed_inputs("write")))
-
-    @property
-    def protocol(self) -> DirectConfig:
-        own = self._settings
-        assert isinstance(own, DirectConfig)
-        return own
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        rubric = self.protocol.rubric
-        lines = criteria_text(rubric, self.protocol.answers)
-        told = {"task": rubric.task, "criteria": lines}
-        return {name: text for name, text in told.items() if text}
-
-    def forward(self, *, source: str, number: int = 1, context: str | None = None) -> Written:
-        return self.run(writing_steps(source, context, number))
+def reference_writer(rubric: Rubric) -> Asker:
+    """Return the DSPy program that writes good texts."""
+    settings = DirectConfig(rubric=rubric, temperature=TEMPERATURE)
+    lines = {"task": rubric.task, "criteria": criteria_text(rubric, settings.answers)}
+    told = {name: text for name, text in lines.items() if text}
+    return Asker(settings, told, write=without_untold(WriteReference, told))
 
 
 def writing_steps(source: str, context: str | None, number: int) -> RequestProgram[Written]:
@@ -236,7 +221,7 @@ def write_references(
         raise InputError(f"n must be zero or more; got {n}.")
     lm = lm or current_lm()
     work = StepsWork[tuple[RatedItem, int], Written](
-        Executor.of(ReferenceWriter(rubric), lm),
+        Executor.of(reference_writer(rubric), lm),
         lambda unit: writing_steps(unit[0].source, unit[0].context, unit[1]),
         lambda unit, cause: Written(cause=cause),
     )
@@ -486,25 +471,11 @@ CALLS_PER_PAIR = 2
 """Model calls that a pair takes if every answer can be read: one for each order."""
 
 
-class AcrossComparer(AskingModule):
-    """The DSPy program that compares two texts about different sources on one criterion."""
-
-    def __init__(self, criterion: Criterion, *, task: str = "") -> None:
-        super().__init__(PairwiseConfig(rubric=Rubric(task=task, criteria=(criterion,))))
-        told = self.fixed_inputs("compare")
-        self.compare = dspy.Predict(without_untold(CompareAcross, told))
-
-    @property
-    def protocol(self) -> PairwiseConfig:
-        own = self._settings
-        assert isinstance(own, PairwiseConfig)
-        return own
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        return pair_inputs(self.protocol)
-
-    def forward(self, *, first: RatedItem, second: RatedItem) -> Compared:
-        return self.run(across_steps(AcrossPair(first, second)))
+def across_comparer(criterion: Criterion, *, task: str = "") -> Asker:
+    """Return the DSPy program that compares texts about different sources on one criterion."""
+    settings = PairwiseConfig(rubric=Rubric(task=task, criteria=(criterion,)))
+    told = pair_inputs(settings)
+    return Asker(settings, told, compare=without_untold(CompareAcross, told))
 
 
 class Comparator:
@@ -519,7 +490,7 @@ class Comparator:
         concurrency: int = CONCURRENCY,
     ) -> None:
         self._lm = lm or current_lm()
-        self._executor = Executor.of(AcrossComparer(criterion, task=task), self._lm)
+        self._executor = Executor.of(across_comparer(criterion, task=task), self._lm)
         self._concurrency = concurrency
 
     def each(

@@ -177,16 +177,7 @@ def verified(
 
 
 def golden_items(saved: AnySaved) -> list[RatedItem]:
-    return [
-        RatedItem(
-            source_id=str(n),
-            source=one.source,
-            context=one.context,
-            response=one.response,
-            references=one.references,
-        )
-        for n, one in enumerate(saved.golden)
-    ]
+    return [one.item.model_copy(update={"source_id": str(n)}) for n, one in enumerate(saved.golden)]
 
 
 def offline_models(saved: AnySaved) -> dict[str, dspy.LM] | None:

@@ -142,7 +142,7 @@ class PythonFile(Form):
         to = StackAsked({client_name(name): lm for name, lm in lms.items()}, module.ModelError)
         rows: list[Row] = []
         for one in saved.golden:
-            texts = {"source": one.source, "context": one.context, "response": one.response}
+            texts = one.item.texts
             rows.append(module.row_of(module.JUDGE, texts, to))
         return rows
 

@@ -12,13 +12,12 @@ import dspy
 
 from judgesmith.errors import InputError, file_faults
 from judgesmith.programs.judging.answers import values_in
-from judgesmith.programs.judging.dspy_executor import AskingModule, ask_of
+from judgesmith.programs.judging.dspy_executor import Asker, ask_of
 from judgesmith.programs.judging.executors import Executor, current_lm
 from judgesmith.programs.judging.logprobs import OVERALL
 from judgesmith.programs.judging.program import Calls, PromptRequest, RequestProgram, asked
 from judgesmith.programs.judging.runner import CONCURRENCY, StepsWork, work_each
 from judgesmith.signatures.config import (
-    ActiveCriticConfig,
     Sampling,
     check_questions_of,
     check_steps,
@@ -61,22 +60,14 @@ def written_side_by_side(
         ask = PromptRequest(predictor=f"write_{place}", inputs=order.told)
         return asked(ask, read, again=1, calls=Calls())
 
+    questions = {f"write_{place}": one.question for place, one in enumerate(orders)}
     work = StepsWork[int, "Lines | Cause"](
-        Executor.of(_Writer(orders), lm), steps, lambda place, cause: cause
+        Executor.of(Asker(**questions), lm), steps, lambda place, cause: cause
     )
     found = [lines for _, lines in work_each(work, range(len(orders)), concurrency=concurrency)]
     if work.fault is not None:
         raise work.fault
     return found
-
-
-class _Writer(AskingModule):
-    """Asks what orders ask."""
-
-    def __init__(self, orders: Sequence[LineOrder]) -> None:
-        super().__init__(ActiveCriticConfig())
-        for place, one in enumerate(orders):
-            setattr(self, f"write_{place}", dspy.Predict(one.question))
 
 
 _NUMBER = re.compile(r"^(?:step\s*)?[(\[]?\d{1,2}[.):\]]+\s*|^[-*•]\s+", re.IGNORECASE)

@@ -54,7 +54,7 @@ from judgesmith.programs.lm.dspy_lm import collected_answers
 from judgesmith.programs.lm.errors import redacted, speaks_of_one_item, unscoring
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.programs.lm.waiting import BLOCKING, SUSPENDING, driven
-from judgesmith.signatures.config import JudgeConfig, Sampling
+from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig, Sampling
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement, Note
 
@@ -191,6 +191,25 @@ class AskingModule(dspy.Module):
         lm = predictor.lm or dspy.settings.lm
         config = call_config(self._settings.sampling, lm, temperature=ask.temperature)
         return {**config, **probability_config(ask.probabilities, lm)}
+
+
+class Asker(AskingModule):
+    """Asks by some signatures what steps want to know, and judges nothing by itself."""
+
+    def __init__(
+        self,
+        settings: JudgeConfig | None = None,
+        told: Mapping[str, str] | None = None,
+        /,
+        **questions: type[dspy.Signature],
+    ) -> None:
+        super().__init__(settings or ActiveCriticConfig())
+        self._told = dict(told or {})
+        for name, signature in questions.items():
+            setattr(self, name, dspy.Predict(signature))
+
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        return self._told
 
 
 async def ask_once(

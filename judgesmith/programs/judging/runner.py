@@ -291,6 +291,7 @@ def iter_scores(
     'Nine.' False
     '' False
     """
+    check_concurrency(concurrency)
     if isinstance(judge, Executor):
         work = OneByOne(judge)
         return work_each(work, items, concurrency=concurrency, progress=progress, ordered=ordered)
@@ -326,6 +327,11 @@ def beginning(n_calls: int, lm: AnyModel) -> Callable[[int], bool]:
         return left is None or left <= 0 or (n_busy + 1) * ATTEMPTS_TO_READ * n_calls <= left
 
     return may_begin
+
+
+def check_concurrency(n: int) -> None:
+    if n < 1:
+        raise InputError(f"concurrency must be 1 or more; got {n}.")
 
 
 class Work(ABC, Generic[Unit, Result]):
@@ -400,14 +406,8 @@ def work_each(
     ordered: bool = True,
 ) -> Iterator[tuple[Unit, Result]]:
     """Yield units with what they come to; see ``iter_scores``."""
-    if concurrency < 1:
-        raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
-    return _each(_Run(work, iter(units), concurrency, may_begin, ordered=ordered), progress)
-
-
-def _each(
-    run: _Run[Unit, Result], progress: Callable[[int], None] | None
-) -> Iterator[tuple[Unit, Result]]:
+    check_concurrency(concurrency)
+    run = _Run(work, iter(units), concurrency, may_begin, ordered=ordered)
     with STOPPING.attended(), COLLECTING.seldom(), SyncBridge() as loop:
         try:
             while batch := loop(run.batch()):

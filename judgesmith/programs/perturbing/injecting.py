@@ -16,7 +16,7 @@ import dspy
 from judgesmith.errors import InputError
 from judgesmith.programs.features.qualities import quality_of
 from judgesmith.programs.judging.answers import read_json, spelled
-from judgesmith.programs.judging.dspy_executor import AskingModule
+from judgesmith.programs.judging.dspy_executor import Asker
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.judging.runner import CONCURRENCY
@@ -40,7 +40,6 @@ from judgesmith.programs.perturbing.passage import (
     tokens_of,
 )
 from judgesmith.programs.perturbing.perturber import Rewriting, changes_by_rule, rewritten_each
-from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.fences import unix_lines
 from judgesmith.signatures.perturbation import (
     EARLIER_TOUCHED,
@@ -623,16 +622,9 @@ def _earlier(target: Target) -> str | None:
     return "\n".join(json.dumps(one, ensure_ascii=False) for one in quoted) or None
 
 
-class Injector(AskingModule):
-    """Injects errors into texts with a language model."""
-
-    def __init__(self) -> None:
-        super().__init__(ActiveCriticConfig())
-        self.inject = dspy.Predict(InjectErrors)
-
-    def forward(self, *, job: InjectionJob, counts: Counts | None = None) -> Target | Skipped:
-        steps = inject_steps(job, job.target, job.sub_aspects, counts or Counts())
-        return self.run(steps)
+def injector() -> Asker:
+    """Return the DSPy program that injects errors into texts."""
+    return Asker(inject=InjectErrors)
 
 
 def inject_each(
@@ -649,7 +641,7 @@ def inject_each(
     counted = Counts() if counts is None else counts
     if lm is not None and not changes_by_rule(lm):
         work = Rewriting[InjectionJob, "Target | Skipped"](
-            Executor.of(Injector(), lm),
+            Executor.of(injector(), lm),
             counted,
             lambda unit: inject_steps(unit, unit.target, unit.sub_aspects, counted),
             lambda unit, skipped: skipped,
@@ -695,7 +687,7 @@ def sequences(
             yield from sequence_steps(unit, drawn, counted, found)
             return ended(unit)
 
-        work = Rewriting(Executor.of(Injector(), lm), counted, error_by_error, ended)
+        work = Rewriting(Executor.of(injector(), lm), counted, error_by_error, ended)
         yield from rewritten_each(
             work, jobs, lm, what="sequence", concurrency=concurrency, told=told
         )

@@ -9,8 +9,7 @@ from typing import TypeVar
 
 import dspy
 
-from judgesmith.errors import InputError
-from judgesmith.programs.judging.dspy_executor import AskingModule
+from judgesmith.programs.judging.dspy_executor import Asker
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.program import HAPPENED, RequestProgram
 from judgesmith.programs.judging.runner import (
@@ -18,6 +17,7 @@ from judgesmith.programs.judging.runner import (
     ENOUGH_UNREAD,
     StepsWork,
     beginning,
+    check_concurrency,
     work_each,
 )
 from judgesmith.programs.lm import ModelError, lm_client_of
@@ -33,7 +33,6 @@ from judgesmith.programs.perturbing.orders import (
     planning_steps,
 )
 from judgesmith.programs.perturbing.rules import perturb
-from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.perturbation import Method, Perturbation, Perturbed, Skipped
@@ -44,30 +43,9 @@ Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 
 
-class Perturber(AskingModule):
-    """Perturbs texts with a language model."""
-
-    def __init__(self) -> None:
-        super().__init__(ActiveCriticConfig())
-        self.plan = dspy.Predict(WriteChangeSteps)
-        self.change = dspy.Predict(ChangeText)
-
-    def forward(
-        self, *, text: str, perturbation: Perturbation, amount: Amount | None = None
-    ) -> dspy.Prediction:
-        much = amount_of(perturbation) if amount is None else amount
-        wanted = Wanted(item=RatedItem(response=text), perturbation=perturbation, amount=much)
-        found = self.run(self._both(wanted))
-        if isinstance(found, Skipped):
-            return dspy.Prediction(changed=None, edits=(), problem=found.reason)
-        return dspy.Prediction(changed=found.text, edits=found.edits, problem=None)
-
-    def _both(self, wanted: Wanted) -> RequestProgram[Perturbed | Skipped]:
-        if reason := wanted.no_use:
-            return Skipped(reason=reason)
-        plan = yield from planning_steps(wanted.order)
-        steps = GENERAL_STEPS if isinstance(plan, Cause) else plan
-        return (yield from change_steps(wanted, steps, Counts()))
+def perturber() -> Asker:
+    """Return the DSPy program that perturbs texts."""
+    return Asker(plan=WriteChangeSteps, change=ChangeText)
 
 
 Outcome = Perturbed | Skipped  # what became of one text and one way to change it
@@ -194,8 +172,7 @@ def perturb_all(
     progress: Callable[[int], None] | None = None,
     told: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[RatedItem, tuple[Outcome, ...]]]:
-    if concurrency < 1:
-        raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
+    check_concurrency(concurrency)
     much = {one.name: amount_of(one, task) for one in perturbations} | dict(amounts or {})
     say = told or (lambda sentence: None)
     by_model = [one for one in perturbations if method_of(one, lm) == "model"]
@@ -213,7 +190,7 @@ def perturb_all(
     made: Iterator[tuple[Wanted, Outcome]] = iter(())
     if by_model and lm is not None:
         orders = [order_of(one, much[one.name]) for one in by_model]
-        executor = Executor.of(Perturber(), lm)
+        executor = Executor.of(perturber(), lm)
         plans = plans_of(orders, executor, lm, concurrency=concurrency, told=say)
         counts = Counts()
         work = Rewriting[Wanted, Outcome](

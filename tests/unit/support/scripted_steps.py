@@ -11,8 +11,19 @@ from judgesmith.programs.judging.program import (
     answered,
 )
 from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.perturbing.catalogue import amount_of
+from judgesmith.programs.perturbing.orders import (
+    GENERAL_STEPS,
+    Counts,
+    Wanted,
+    change_steps,
+    planning_steps,
+)
+from judgesmith.programs.perturbing.perturber import perturber
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Cause
+from judgesmith.signatures.perturbation import Perturbation, Perturbed, Skipped
 
 
 def program_of(
@@ -21,6 +32,17 @@ def program_of(
     """Return the judgement of one response by a protocol, as a generator of questions."""
     item = RatedItem(source=source, response=response, context=context)
     return family_of(protocol.judge).program(protocol, item)
+
+
+def perturbed_by_dspy(text: str, perturbation: Perturbation) -> Perturbed | Skipped:
+    """Return a text changed through DSPy's current model, by the steps that it plans."""
+    wanted = Wanted(
+        item=RatedItem(response=text), perturbation=perturbation, amount=amount_of(perturbation)
+    )
+    program = perturber()
+    plan = () if wanted.no_use else program.run(planning_steps(wanted.order))
+    steps = GENERAL_STEPS if isinstance(plan, Cause) else plan
+    return program.run(change_steps(wanted, steps, Counts()))
 
 
 def scripted(

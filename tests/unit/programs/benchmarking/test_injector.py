@@ -24,8 +24,9 @@ from judgesmith.programs.perturbing.injecting import (
     TOO_MUCH,
     Counts,
     InjectionJob,
-    Injector,
     inject_each,
+    inject_steps,
+    injector,
     known_sub_aspects,
     rule_kinds,
     sequences,
@@ -331,12 +332,12 @@ def test_dspys_way_gives_what_the_fast_way_gives():
     (job,) = jobs(1, SIDES)
     ((_, made),) = inject_each([job], lm, seed=0)
     with dspy.context(lm=scripted(good)[0]):
-        assert Injector()(job=job) == made
+        assert injector().run(inject_steps(job, job.target, job.sub_aspects, Counts())) == made
 
 
 def test_an_injector_judges_nothing():
     with pytest.raises(TypeError, match="judges nothing"):
-        Injector().steps(RatedItem(response="r"))
+        injector().steps(RatedItem(response="r"))
 
 
 def test_the_offline_model_answers_by_the_same_rules_and_stands_up_to_the_checks(monkeypatch):

@@ -15,15 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgesmith.programs.benchmarking import (
-    AcrossComparer,
     AcrossPair,
     Comparator,
     Compared,
-    ReferenceWriter,
+    across_comparer,
+    across_steps,
     diverse,
     overlap,
+    reference_writer,
     references_for,
     write_references,
+    writing_steps,
 )
 from judgesmith.programs.families.modules import DirectJudge
 from judgesmith.programs.judging.ask_once import Written
@@ -187,13 +189,13 @@ def test_through_dspy_the_same_is_asked_as_through_the_stack():
     compared(engine, (text(1), text(2)))
     direct = Scripted(by_worth)
     with dspy.context(lm=direct.lm()):
-        found = AcrossComparer(CLARITY)(first=text(1), second=text(2))
+        found = across_comparer(CLARITY).run(across_steps(AcrossPair(text(1), text(2))))
     assert (found.relation, direct.asked) == ("second", engine.asked)
 
 
 def test_a_task_is_shown_where_there_is_one():
     asked = {
-        task: AcrossComparer(CLARITY, task=task).templates()["compare"].as_text()
+        task: across_comparer(CLARITY, task=task).templates()["compare"].as_text()
         for task in ("", "Summaries of news.")
     }
     assert "Summaries of news." in asked["Summaries of news."]
@@ -202,7 +204,7 @@ def test_a_task_is_shown_where_there_is_one():
 
 def test_a_comparer_judges_no_single_text():
     with pytest.raises(TypeError, match="judges nothing"):
-        AcrossComparer(CLARITY).steps(RatedItem(response="r"))
+        across_comparer(CLARITY).steps(RatedItem(response="r"))
 
 
 # Texts chosen to differ: the definition, its guarantee, and ties by order.
@@ -548,8 +550,8 @@ def test_the_offline_model_writes_extracts_whatever_is_asked_at_a_time(concurren
 
 
 def test_the_program_and_the_fast_way_write_the_same():
-    writer = ReferenceWriter(RUBRIC_REFERENCES_WRITTEN)
-    one = writer(source=ITEMS[0].source, number=2)
+    writer = reference_writer(RUBRIC_REFERENCES_WRITTEN)
+    one = writer.run(writing_steps(ITEMS[0].source, None, 2))
     assert one == write_references(ITEMS[:1], RUBRIC_REFERENCES_WRITTEN, 2)[0][1]
     assert isinstance(Executor.of(writer, model("offline", ledger=None)), Executor)
     with pytest.raises(TypeError, match="judges nothing"):

@@ -10,6 +10,7 @@ import loopback_faults as faults
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripted_steps import perturbed_by_dspy
 
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.lm import (
@@ -28,9 +29,9 @@ from judgesmith.programs.perturbing.orders import GENERAL_STEPS, UNREADABLE, ord
 from judgesmith.programs.perturbing.passage import Passage, spoken_around, unwrapped
 from judgesmith.programs.perturbing.perturber import (
     RULES_STAND_IN,
-    Perturber,
     method_of,
     perturb_all,
+    perturber,
     planned_calls,
     plans_of,
 )
@@ -287,21 +288,21 @@ def test_models_that_are_not_ours_are_asked_through_dspy():
 def test_the_program_by_itself_does_the_same_and_says_why_not():
     lm, engine = scripted(lambda text, sample: other_name(text) if sample else says(text))
     with dspy.context(lm=lm):
-        done = Perturber()(text="Then Ann left.", perturbation=ENTITY)
-        not_done = Perturber()(text="It rained.", perturbation=ENTITY)
-    assert (done.changed, done.problem) == ("Then Zed left.", None)
-    assert edited("Then Ann left.", done.edits) == done.changed
-    assert (not_done.changed, not_done.problem) == (None, "no name or number")
+        done = perturbed_by_dspy("Then Ann left.", ENTITY)
+        not_done = perturbed_by_dspy("It rained.", ENTITY)
+    assert done.text == "Then Zed left."
+    assert edited("Then Ann left.", done.edits) == done.text
+    assert not_done.reason == "no name or number"
     assert engine.asked == ["plan", 0, 1]
     with pytest.raises(TypeError, match="judges nothing"):
-        Perturber().steps(RatedItem(response="r"))
+        perturber().steps(RatedItem(response="r"))
 
 
 def test_both_ways_to_a_model_ask_the_same_question():
     (fast, by_stack), (slow, by_dspy) = scripted(other_name), scripted(other_name)
     made(fast, items(1))
     with dspy.context(lm=slow):
-        Perturber()(text=items(1)[0].response, perturbation=ENTITY)
+        perturbed_by_dspy(items(1)[0].response, ENTITY)
     for one, other in zip(by_stack.requests, by_dspy.requests, strict=True):
         assert one.user == other.user
         assert one.prefix.messages == other.prefix.messages
@@ -332,15 +333,14 @@ def test_the_offline_model_answers_every_question_of_its_own(name):
     )
     lm = model("offline", ledger=None)
     with dspy.context(lm=lm):
-        found = Perturber()(text=text, perturbation=PERTURBATIONS[name])
-    assert found.problem is None
-    assert edited(text, found.edits) == found.changed != text
+        found = perturbed_by_dspy(text, PERTURBATIONS[name])
+    assert edited(text, found.edits) == found.text != text
 
 
 def test_a_plan_is_asked_for_once_for_orders_that_are_the_same():
     lm, engine = scripted(other_name)
     order = order_of(ENTITY, 1)
-    executor = Executor.of(Perturber(), lm)
+    executor = Executor.of(perturber(), lm)
     plans = plans_of([order, order], executor, lm, concurrency=2, told=print)
     assert plans == {order: ("Look for names.", "Replace one.")}
     assert engine.asked == ["plan"]
