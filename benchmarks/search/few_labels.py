@@ -28,7 +28,7 @@ from judgesmith.programs import ActiveCritic, score_batch
 
 N_LABELS = 40
 HARM = 0.05
-LOST, WON = f"lost > {HARM}", f"won > {HARM}"
+LOST, WON = f"lost more than {HARM}", f"won more than {HARM}"
 
 
 @dataclass(frozen=True, kw_only=True)
