@@ -13,6 +13,7 @@ import numpy as np
 from judgesmith.errors import InputError
 from judgesmith.metrics.arrays import FloatArray
 from judgesmith.optimizers.base import SearchSettings
+from judgesmith.optimizers.fitting.panels import equal_weights
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
@@ -22,9 +23,9 @@ from judgesmith.optimizers.search.effect_model import (
     CrossFittedGain,
     GainPosterior,
     ObservedGains,
+    OptionEffects,
     expected_average,
     gain_posterior,
-    option_columns,
     row_blocks,
 )
 from judgesmith.optimizers.search.racing import OutOfBudget, stratified_order
@@ -35,8 +36,6 @@ from judgesmith.optimizers.trials import TrialRecord, shares_of_gain, source_blo
 from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.judging.judge import Judge
-from judgesmith.signatures.aggregation import PanelWeights
-from judgesmith.signatures.scale import PERCENT
 from judgesmith.signatures.space import Space
 
 Effort = Literal["light", "medium", "heavy"]
@@ -167,7 +166,7 @@ class _Run:
         most = settings.calls_per_item or self.cost
         self.configurations = self._configurations(min(most, self.cost))
         self.n_views = max(most // self.cost, 1)
-        self.columns = option_columns(self.configurations, self.baseline)
+        self.effects = OptionEffects.of(self.configurations, self.baseline)
         selection = candidates.selection
         order = stratified_order(
             selection.levels, selection.groups, np.random.default_rng([settings.seed, 3])
@@ -324,7 +323,7 @@ class _Run:
             noise=self._noise(places),
         )
         rng = np.random.default_rng([self.settings.seed, 41])
-        return gain_posterior(self.columns, observed, rng=rng)
+        return gain_posterior(self.effects, observed, rng=rng)
 
     def choose(self) -> tuple[int, ...]:
         known = self.posterior() if self.scored else None
@@ -372,20 +371,11 @@ class _Run:
         judges = [self.judges[place].judge for place in places]
         if len(judges) == 1:
             return judges[0].with_protocol(judges[0].protocol)
-        names = tuple(f"view-{number}" for number in numbers)
+        names = [f"prompt-{number}" for number in numbers]
         columns = [self._table(place).parts[0].predicted for place in places]
-        return Panel(
-            dict(zip(names, judges, strict=True)),
-            PanelWeights(
-                members=names,
-                centers=tuple(float(np.nanmean(one)) for one in columns),
-                spreads=tuple(float(np.nanstd(one)) or 1.0 for one in columns),
-                weights=(1.0 / len(columns),) * len(columns),
-                slope=PERCENT.high / 8,
-                intercept=PERCENT.high / 2,
-                scale=PERCENT,
-            ),
-        )
+        rows = self.candidates.selection
+        weights = equal_weights(dict(zip(names, columns, strict=True)), rows.human, rows.scale)
+        return Panel(dict(zip(names, judges, strict=True)), weights)
 
     def trials(self) -> tuple[TrialRecord, ...]:
         if self.baseline_table is None:

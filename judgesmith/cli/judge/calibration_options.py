@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from judgesmith.data.targets import Targets
     from judgesmith.experiments import CompileSettings
     from judgesmith.experiments.scoring.estimates import RunEstimate
-    from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 NO_CALIBRATION = "no_calibration"
@@ -170,7 +169,7 @@ class CalibrationChoice:
 
     def learned(
         self,
-        saved: SavedJudge,
+        saved: AnySaved,
         rest: DataSet,
         aside: DataSet,
         settings: CompileSettings,

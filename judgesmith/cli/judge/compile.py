@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.compile.searching import SearchFiles
     from judgesmith.experiments.scoring.estimates import RunEstimate
     from judgesmith.programs.artifacts.saved import SavedJudge
-    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
     from judgesmith.programs.lm import Usage
 
 
@@ -169,7 +169,7 @@ class CompileRun:
             )
 
     def calibrated(
-        self, found: SavedJudge, *, concurrency: int, quiet: bool
+        self, found: SavedJudge | SavedPanel, *, concurrency: int, quiet: bool
     ) -> tuple[AnySaved, list[str]]:
         """Return the judge with its calibration, if there is to be one, and what to say of it."""
         if self.aside is None:
@@ -203,7 +203,11 @@ def prepared_run(
     from judgesmith.experiments.compile.chosen_targets import chosen_targets
     from judgesmith.experiments.compile.settings import check_role_models, without_equal_ratings
     from judgesmith.experiments.compile.split import parts_of
-    from judgesmith.experiments.compile.tuning import check_searched, endpoints_of
+    from judgesmith.experiments.compile.tuning import (
+        check_calls_per_item,
+        check_searched,
+        endpoints_of,
+    )
     from judgesmith.optimizers.space.candidates import check_models
 
     with blaming("--objective"):
@@ -224,6 +228,8 @@ def prepared_run(
         targets = chosen_targets(dataset, settings)
     with blaming("--objective"):
         check_searched(settings)
+    with blaming("--calls-per-item"):
+        check_calls_per_item(settings)
     with blaming(data):
         parts_of(dataset, targets, settings, _known(before))
     asked = run_models(choice, settings)
@@ -335,6 +341,7 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
     *(
         "optimizer",
         "effort",
+        "calls_per_item",
         "objective",
         "roles",
         "n_demonstrations",

@@ -31,6 +31,7 @@ _OF_SEARCHES = {
     "n_trials": ("protocol", "reflective"),
     "n_draws": ("effects", "protocol"),
     "effort": ("effects",),
+    "calls_per_item": ("effects",),
     "screen": ("protocol",),
     "vary_samples": ("protocol",),
     "storage": ("protocol",),

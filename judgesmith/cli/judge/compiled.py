@@ -182,7 +182,9 @@ def print_compile_answer(found: CompileResult, dataset: DataSet, folder: Path, d
 
 def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None:
     """Print a compiled judge: its rows, its agreement, and what it is made of."""
-    from judgesmith.programs.artifacts.card import score_text
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
+    from judgesmith.programs.judging.executors import calls_per_item
 
     saved = found.saved
     rows = saved.rows
@@ -216,11 +218,23 @@ def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None
         if found.discernment is not None:
             print_discernment(found.discernment, before="uncompiled")
         say()
-    say_under("score", score_text(saved.protocol))
-    shows = saved.protocol.tells_rubric
-    say_under("criteria", ", ".join(saved.protocol.rubric.names) if shows else "none shown")
-    say(f"demonstrations: {_shown_text(saved.protocol)}")
+    members = saved.members if isinstance(saved, SavedPanel) else {"": saved}
+    if isinstance(saved, SavedPanel):
+        say(f"\nmean of {len(members)} prompts, {calls_per_item(saved)} calls per item")
+    for name, one in members.items():
+        assert isinstance(one, SavedJudge)  # as search finds no others
+        _print_protocol(one.protocol, of=f", {name}" if name else "")
     say(f"model: {saved.model}; {usage_text(usage)}")
+
+
+def _print_protocol(protocol: JudgeConfig, *, of: str) -> None:
+    """Print what a judge's score is made of; ``of`` says which prompt it is, if it is one."""
+    from judgesmith.programs.artifacts.card import score_text
+
+    say_under(f"score{of}", score_text(protocol))
+    shows = protocol.tells_rubric
+    say_under(f"criteria{of}", ", ".join(protocol.rubric.names) if shows else "none shown")
+    say(f"demonstrations{of}: {_shown_text(protocol)}")
 
 
 def _no_gain(found: CompileResult) -> bool:

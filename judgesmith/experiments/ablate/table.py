@@ -29,6 +29,7 @@ from judgesmith.experiments.scoring.estimates import NO_CALLS, RunEstimate
 from judgesmith.experiments.tables import Table
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.rows import Rows
+from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.signatures import Judgement
 
@@ -206,6 +207,7 @@ class _Maker:
         judged = found.heldout_judgements
         if not found.complete or any(map(was_not_asked, judged)):
             return None
+        assert isinstance(found.saved, SavedJudge)  # as no row averages prompts
         made = FinishedRow(
             saved=found.saved,
             heldout=tuple(zip(keys, (one.score for one in judged), strict=True)),

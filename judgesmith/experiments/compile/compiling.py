@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from judgesmith.experiments.compile.starting import (
 from judgesmith.experiments.compile.tuning import (
     Progress,
     Tuning,
+    check_calls_per_item,
     check_searched,
     each_objective,
     endpoints_of,
@@ -75,6 +76,8 @@ from judgesmith.optimizers.rows import IntArray, Rows
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.programs.artifacts.card import rows_that_taught
 from judgesmith.programs.artifacts.saved import FrontMember, GoldenItem, SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
+from judgesmith.programs.families.ensemble.judges import Panel, leaves_of
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.registry import family_of, with_roles
 from judgesmith.signatures import Judgement, RatedItem
@@ -132,8 +135,9 @@ class CompileResult:
 
     Attributes
     ----------
-    saved : SavedJudge
-        The judge as plain data; ``saved.program()`` is the module.
+    saved : SavedJudge or SavedPanel
+        The judge as plain data; ``saved.program()`` is the module. A panel where several prompts
+        are averaged.
     uncompiled, heldout : Report or None
         Agreement on the rows held out, before and after; None without such rows, or ratings. Both
         and ``gain`` are on the rows that the judge scored before and after.
@@ -169,7 +173,7 @@ class CompileResult:
         budget resumes from there; ``saved.settings["complete"]`` says so too.
     """
 
-    saved: SavedJudge
+    saved: SavedJudge | SavedPanel
     uncompiled: Report | None
     heldout: Report | None
     gain: Gain | None
@@ -302,6 +306,7 @@ def _checked(
         settings = starting_from(earlier, settings)
     settings = settings_without_labels(dataset, settings)
     check_searched(settings)
+    check_calls_per_item(settings)
     check_role_models(settings, roles)
     return settings
 
@@ -312,7 +317,7 @@ def _searched(
     targets: ChosenTargets,
     parts: Parts,
     roles: Mapping[str, dspy.LM],
-) -> tuple[Judge, Judge]:
+) -> tuple[Judge, Judge | Panel]:
     """Return the baseline and the best judge that the search finds."""
     settings = work.settings
     bare, start = start_of(dataset, targets, work, parts)
@@ -322,7 +327,8 @@ def _searched(
         bare, start = with_roles(bare, roles), with_roles(start, roles)
     if settings.rubrics_compete and settings.optimizer != "protocol":
         start = better_start(work, parts, bare, start)
-    return bare, work.optimized(start, parts, bare=bare).for_own_rubric()
+    found = work.optimized(start, parts, bare=bare)
+    return bare, found.for_own_rubric() if isinstance(found, Judge) else found
 
 
 @dataclass(kw_only=True, eq=False)
@@ -332,7 +338,7 @@ class _Report:
     work: Tuning
     targets: ChosenTargets
     parts: Parts
-    judge: Judge
+    judge: Judge | Panel
     validation: Rows
     tables: list[PredictionTable]
     selection: Report | None
@@ -357,11 +363,12 @@ class _Report:
         targets: ChosenTargets,
         parts: Parts,
         baseline: Judge,
-        judge: Judge,
+        judge: Judge | Panel,
         *,
         baseline_lm: dspy.LM,
     ) -> Self:
-        validation = parts.selection.without(shown_keys(judge.protocol.demonstrations))
+        shown = (shown_keys(one.protocol.demonstrations) for one in leaves_of(judge))
+        validation = parts.selection.without(frozenset[str]().union(*shown))
         judged = work.judged(judge, validation, "selection rows")
         table = validation.judged(judged, judge_scale=judge.scale)
         if table.n_unscored == table.n:
@@ -385,14 +392,15 @@ class _Report:
             report._add_heldout(dataset, parts.heldout, baseline, baseline_lm)
         report._add_discernment()
         report.objectives = tuple(map(report._objective, each_objective(work.settings)))
-        report.front = saved_front(
-            work.front,
-            work,
-            parts,
-            judge=judge,
-            selection=plain(report.selection) or {},
-            seed=_seed(work),
-        )
+        if isinstance(judge, Judge):
+            report.front = saved_front(
+                work.front,
+                work,
+                parts,
+                judge=judge,
+                selection=plain(report.selection) or {},
+                seed=_seed(work),
+            )
         report._add_notes(baseline)
         return report
 
@@ -481,7 +489,8 @@ class _Report:
 
     @property
     def _taught(self) -> frozenset[str]:
-        return rows_that_taught(self.judge.protocol.rubric)
+        taught = (rows_that_taught(one.protocol.rubric) for one in leaves_of(self.judge))
+        return frozenset[str]().union(*taught)
 
     @property
     def examples(self) -> tuple[tuple[RatedItem, float, Judgement], ...]:
@@ -490,7 +499,7 @@ class _Report:
             return ()
         return tuple(good_and_bad(heldout, self.heldout_judgements)[:2])
 
-    def saved(self, *, run: str, known: frozenset[str]) -> SavedJudge:
+    def saved(self, *, run: str, known: frozenset[str]) -> SavedJudge | SavedPanel:
         """Return the judge as plain data, with what is known of it."""
         work, parts, targets = self.work, self.parts, self.targets
         settings, heldout = work.settings, parts.heldout
@@ -499,14 +508,8 @@ class _Report:
         objectives = self.objectives if len(self.objectives) > 1 else ()
         heldout_items = () if heldout is None else heldout.items
         keeps_texts = heldout is not None and settings.texts
-        return SavedJudge(
-            protocol=self.judge.protocol,
-            questions=self.judge.templates(),
-            model=str(work.lm.model),
-            roles=settings.roles,
-            target=targets.whole.name,
-            human_scale=targets.whole.scale,
-            agreement={
+        known_of_it: dict[str, Any] = {
+            "agreement": {
                 "uncompiled": plain(self.uncompiled),
                 "selection": plain(self.selection),
                 "heldout": plain(self.heldout),
@@ -520,22 +523,47 @@ class _Report:
                 **({"confirmation": work.confirmation} if work.confirmation else {}),
                 **({} if self.discernment is None else {"discernment": self.discernment.to_dict()}),
             },
-            rows=rows,
-            seen={
+            "rows": rows,
+            "seen": {
                 "train": () if parts.pool is None else _keys(parts.pool),
                 "select": _keys(parts.selection),
                 **_seen_besides(parts, rubric=self._taught, earlier=known),
             },
-            golden=drawn_golden(heldout_items, self.heldout_judgements) if keeps_texts else (),
-            history=tuple(work.history),
-            settings={
+            "golden": drawn_golden(heldout_items, self.heldout_judgements) if keeps_texts else (),
+            "history": tuple(work.history),
+            "settings": {
                 **settings.model_dump(mode="json", exclude={"protocol"}),
                 "run": run,
                 "compared": targets.compared,
                 "complete": work.complete,
             },
-            reference=reference_of([*self.validation.items, *heldout_items], self.judgements),
-            front=self.front,
+            "reference": reference_of([*self.validation.items, *heldout_items], self.judgements),
+        }
+        if isinstance(self.judge, Judge):
+            return self._alone(self.judge, front=self.front, **known_of_it)
+        members = {
+            name: self._alone(one)
+            for name, one in zip(self.judge.members, leaves_of(self.judge), strict=True)
+        }
+        return SavedPanel(
+            members=members,
+            weights=self.judge.weights,
+            target=targets.whole.name,
+            human_scale=targets.whole.scale,
+            **known_of_it,
+        )
+
+    def _alone(self, judge: Judge, **known_of_it: Any) -> SavedJudge:
+        """Return one judge as plain data."""
+        target = self.targets.whole
+        return SavedJudge(
+            protocol=judge.protocol,
+            questions=judge.templates(),
+            model=str(self.work.lm.model),
+            roles=self.work.settings.roles,
+            target=target.name,
+            human_scale=target.scale,
+            **known_of_it,
         )
 
 

@@ -32,6 +32,7 @@ from judgesmith.optimizers.search.screening import ScreeningStage
 from judgesmith.optimizers.space.candidates import judge_space, with_demonstrations, without_fixed
 from judgesmith.optimizers.space.demonstrations import CHOSEN, RUNS, N
 from judgesmith.programs import Judge
+from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.config import InferenceSettings
@@ -316,7 +317,9 @@ def estimate_run(
     elif settings.optimizer == "effects":
         # The search, then the report, and the rows to show for the weights.
         n_searched = math.floor(EFFORTS[settings.effort] * (n_selection + n_pool))
-        judged = n_searched + n_selection * settings.rubrics_compete + 2 * n_held + n_pool
+        n_prompts = max((settings.calls_per_item or 0) // max(calls_per_item(judge), 1), 1)
+        judged = n_searched + n_selection * settings.rubrics_compete + n_held
+        judged += n_prompts * (n_held + n_pool)
         most = math.ceil(one.calls * judged)
     elif settings.optimizer in ("reflective", "balanced", "miprov2", "simba"):
         most = text_search_calls(

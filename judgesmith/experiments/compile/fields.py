@@ -147,6 +147,13 @@ class CompileFields(SettingsModel):
         "learning rows once.",
         json_schema_extra=_told("search"),
     )
+    calls_per_item: int | None = Field(
+        default=None,
+        ge=1,
+        description="Calls that a judgement of the judge found may take, in a search of effects: "
+        "twice as many as before or more average the answers to several prompts.",
+        json_schema_extra=_told("search", default="as many as before the search"),
+    )
     fixed: tuple[str, ...] = Field(
         default=("samples",),
         description="Choices that a protocol search does not vary, see fixed_choices.",

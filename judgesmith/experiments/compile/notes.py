@@ -32,6 +32,7 @@ from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge
+from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.runner import read_rate_of
 from judgesmith.signatures import Judgement
@@ -154,7 +155,7 @@ class NothingScoredError(InputError):
 
 def notes_on(
     settings: CompileSettings,
-    judge: Judge,
+    judge: Judge | Panel,
     bare: Judge,
     tables: Sequence[PredictionTable],
     objective: ObjectiveReport,
@@ -162,7 +163,7 @@ def notes_on(
     complete: bool,
 ) -> Iterator[str]:
     """Yield what a reader of the report should know, beside its numbers."""
-    if family_of(judge.protocol.judge).ranks:
+    if family_of(bare.protocol.judge).ranks:
         yield RANKS_NOTE
     if complete and len(tables) > 1 and tables[1].n_unscored == tables[1].n:
         yield (
@@ -195,7 +196,7 @@ def notes_on(
         yield "no rows were held out, so nothing is known about unseen texts."
     if settings.optimizer == "none":
         yield "nothing was searched: this is the baseline."
-    elif judge.protocol == bare.protocol:
+    elif isinstance(judge, Judge) and judge.protocol == bare.protocol:
         tried = "was tried" if complete else "was tried before the budget ended"
         better = "agreed better with people" if tables[0].is_rated else f"had more {objective.name}"
         surely = "" if settings.confirm is None else " by more than luck"

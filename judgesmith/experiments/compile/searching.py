@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import dspy
 
@@ -32,7 +32,7 @@ from judgesmith.optimizers import (
 from judgesmith.optimizers.dspy_optimizers import DEMONSTRATIONS
 from judgesmith.optimizers.rows import Rows, rows_from
 from judgesmith.optimizers.search.screening import ScreeningStage
-from judgesmith.optimizers.space.candidates import MODEL
+from judgesmith.optimizers.space.candidates import MODEL, SpaceSearch
 from judgesmith.optimizers.space.demonstrations import N, shown_keys
 from judgesmith.optimizers.storage import importances
 from judgesmith.optimizers.trials import ConfirmationResult, TrialRecord
@@ -177,6 +177,7 @@ def effect_search(
     """Return the search by effects that these settings ask for, ready to compile."""
     return EffectSearch(
         effort=settings.effort,
+        calls_per_item=settings.calls_per_item,
         n_demo_sets=settings.n_draws,
         n_demonstrations=settings.n_demonstrations if parts.pool is not None else 0,
         fixed=tuple(dict.fromkeys((*settings.fixed, "weighting"))),
@@ -204,17 +205,27 @@ def effect_notes(search: EffectSearch) -> list[str]:
             f" Cross-fitted, the gain of this choice is about {gain.value:+.3f}; "
             f"only test rows give an interval."
         )
-    if not search.taken_:
+    if search.views_ == (0,):
         return [*found, f"the baseline stays: no configuration is better beyond doubt; {USUAL}"]
-    picked = _picked_text(search.trials_[search.taken_].picked)
+    picked = "; ".join(
+        _picked_text(search.trials_[number].picked) for number in search.views_ if number
+    )
+    replaces = (
+        f"number {search.taken_} replaces the baseline ({picked})"
+        if search.taken_
+        else f"the mean of {len(search.views_)} prompts replaces the baseline "
+        f"({'which is one of them; the others: ' if 0 in search.views_ else ''}{picked})"
+    )
     return [
         *found,
-        f"number {search.taken_} replaces the baseline ({picked}): the expected gain of "
-        f"{search.objective} is {search.expected_:+.3f}.{tested}",
+        f"{replaces}: the expected gain of {search.objective} is {search.expected_:+.3f}.{tested}",
     ]
 
 
-def searched(search: ProtocolSearch | EffectSearch, student: Judge, parts: Parts) -> Judge:
+Found = TypeVar("Found")
+
+
+def searched(search: SpaceSearch[Any, Found], student: Judge, parts: Parts) -> Found:
     """Return the best judge that a search finds on the rows of a compilation."""
     selection = examples_of(parts.selection)
     if parts.pool is None:

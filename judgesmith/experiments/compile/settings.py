@@ -153,6 +153,12 @@ class CompileSettings(CompileFields):
                 f"{self.optimizer}.",
                 hint="leave screen out.",
             )
+        if self.calls_per_item is not None and self.optimizer != "effects":
+            raise InputError(
+                "calls per item are given to a search of effects (optimizer='effects'), and this "
+                f"is {self.optimizer}.",
+                hint="leave calls_per_item out.",
+            )
         if len(set(self.target)) < len(self.target):
             raise InputError(f"every target is named once; got {', '.join(self.target)}.")
         return self
@@ -164,7 +170,8 @@ class CompileSettings(CompileFields):
         of_protocol = () if self.optimizer in ("effects", "protocol") else ("n_draws", "fixed")
         tried = () if self.optimizer in ("protocol", "reflective") else ("n_trials",)
         unread = (*of_protocol, *tried, *(("effort",) if self.optimizer != "effects" else ()))
-        unread += tuple(name for name in ("models", "roles", "screen") if not getattr(self, name))
+        optional = ("models", "roles", "screen", "calls_per_item")
+        unread += tuple(name for name in optional if not getattr(self, name))
         unread += () if self.minds_versions else ("task", "kinds", "holdout_kinds", "versions")
         return {name: value for name, value in found.items() if name not in unread}
 

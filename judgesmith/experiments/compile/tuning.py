@@ -33,6 +33,7 @@ from judgesmith.experiments.compile.split import Parts, examples_of
 from judgesmith.experiments.evaluate.agreement import agreement_report, plain
 from judgesmith.optimizers import FitAggregation, PredictionTable, RandomDemonstrationSearch
 from judgesmith.optimizers.base import OFFLINE
+from judgesmith.optimizers.fitting.panels import equal_weights
 from judgesmith.optimizers.objectives.agreement import Agreement
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.protocol import ParetoMember, ProtocolSearch
@@ -49,7 +50,9 @@ from judgesmith.optimizers.trials import (
 )
 from judgesmith.programs import Judge, score_batch
 from judgesmith.programs.artifacts.saved import FrontMember
-from judgesmith.programs.judging.executors import endpoint_of
+from judgesmith.programs.families.ensemble.judges import Panel, leaves_of
+from judgesmith.programs.judging.executors import calls_per_item, endpoint_of
+from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.rows import usd_of
 from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.signatures import Judgement
@@ -87,6 +90,26 @@ def check_searched(settings: CompileSettings) -> None:
             f"what judgements cost ({objective}) is known only in a search of the protocol "
             f"(--optimizer protocol), and this is --optimizer {settings.optimizer}.",
             hint="leave usd out.",
+        )
+
+
+def check_calls_per_item(settings: CompileSettings) -> None:
+    """Refuse fewer calls per item than the judge takes before the search."""
+    if settings.calls_per_item is None:
+        return
+    if len(settings.target) > 1:
+        raise InputError(
+            "several prompts are averaged for one target, and these are "
+            f"{', '.join(settings.target)}.",
+            hint="name one, or leave calls_per_item out.",
+        )
+    own = settings.protocol
+    needed = calls_per_item(family_of(own.judge).judge_of(own).as_if_prepared()[0])
+    if settings.calls_per_item < needed:
+        raise InputError(
+            f"this judge takes {needed} calls per item before the search; got "
+            f"{settings.calls_per_item}.",
+            hint=f"give {needed} or more, or a judge that asks less.",
         )
 
 
@@ -256,14 +279,17 @@ class Tuning:
         minds = "usd" in self.settings.aims.needs
         return usd_of(judgements, lm or self.lm) if minds else ()
 
-    def optimized(self, judge: Judge, parts: Parts, *, bare: Judge) -> Judge:
+    def optimized(self, judge: Judge, parts: Parts, *, bare: Judge) -> Judge | Panel:
         """Return the best judge found."""
         if self.settings.optimizer == "none":
             return judge
-        if self.settings.optimizer == "protocol":
+        if self.settings.optimizer == "effects":
+            found = self._with_effects(judge, parts)
+            if isinstance(found, Panel):
+                return self._averaged(found, parts)
+            judge = found
+        elif self.settings.optimizer == "protocol":
             judge = self._with_protocol(judge, bare, parts)
-        elif self.settings.optimizer == "effects":
-            judge = self._with_effects(judge, parts)
         elif self.settings.optimizer != "random":
             judge = self._with_texts(judge, parts)
         elif parts.pool is not None:
@@ -349,7 +375,20 @@ class Tuning:
         )
         return tables, number, found
 
-    def _with_effects(self, start: Judge, parts: Parts) -> Judge:
+    def _averaged(self, found: Panel, parts: Parts) -> Panel:
+        """Return a panel whose members have learned aggregations, weighed alike."""
+        rows = parts.selection
+        members, scores = {}, {}
+        for name, one in zip(found.members, leaves_of(found), strict=True):
+            own = replace(self, history=[], notes=[])
+            members[name] = judge = own.aggregated(one, parts).for_own_rubric()
+            self.history += [{**entry, "member": name} for entry in own.history]
+            self.notes += [f"{name}: {note}" for note in own.notes]
+            said = self.judged(judge, rows, "averaging")
+            scores[name] = rows.judged(said, judge_scale=judge.scale).predicted
+        return Panel(members, equal_weights(scores, rows.human, rows.scale))
+
+    def _with_effects(self, start: Judge, parts: Parts) -> Judge | Panel:
         search = effect_search(
             self.settings,
             parts,
@@ -364,7 +403,8 @@ class Tuning:
         record = confirmation_record(None, taken=search.taken_, chosen_on=len(parts.selection))
         self.confirmation = {
             **record,
-            "better": bool(search.taken_),
+            "better": search.views_ != (0,),
+            **({"averaged": list(search.views_)} if len(search.views_) > 1 else {}),
             "expected": search.expected_,
             "cross_fitted": None if search.gain_ is None else search.gain_.to_dict(),
         }

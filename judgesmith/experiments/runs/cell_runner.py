@@ -45,7 +45,7 @@ from judgesmith.experiments.specs.settings import said_plainly
 from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved, load_saved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel, load_saved
 from judgesmith.programs.judging.rows import usage_of, usd_of
 from judgesmith.programs.judging.runner import judges_sources, was_not_asked
 from judgesmith.signatures import Judgement, Scale
@@ -121,7 +121,7 @@ class Judged:
     ranks: bool = False
     notes: Sequence[str] = ()
     per_item: Mapping[str, float | None] = field(default_factory=lambda: UNKNOWN)
-    saved: SavedJudge | None = None
+    saved: SavedJudge | SavedPanel | None = None
     usage: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 

@@ -20,6 +20,7 @@ from judgesmith.experiments.runs.cell_result import changed, kept_object, kept_r
 from judgesmith.experiments.runs.claims import is_anyone_at_work
 from judgesmith.experiments.specs import Cell, Spec, cells_of
 from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
 from judgesmith.signatures.plain_data import json_line
 
 RUN_FILE = "run.json"
@@ -37,7 +38,7 @@ class Made:
 
     result: Mapping[str, Any]
     scores: Sequence[Mapping[str, Any]]
-    saved: SavedJudge | None
+    saved: SavedJudge | SavedPanel | None
     usage: Mapping[str, Any]
 
 

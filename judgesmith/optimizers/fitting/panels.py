@@ -114,6 +114,14 @@ class PanelFit:
         )
 
 
+def equal_weights(
+    scores: Mapping[str, FloatArray], human: FloatArray, scale: Scale
+) -> PanelWeights:
+    """Return the mean of standardised scores of some rows, put on the scale of their ratings."""
+    members = Members.learned(np.stack(list(scores.values()), axis=1), human, scale)
+    return members.fitted(np.full(len(scores), 1.0 / len(scores))).plain(tuple(scores))
+
+
 def weighted_mean(steps: FloatArray, weights: FloatArray) -> FloatArray:
     counted = np.isfinite(steps) * weights
     total = counted.sum(axis=1)

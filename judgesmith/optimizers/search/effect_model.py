@@ -1,7 +1,7 @@
-"""What the options of a space add to an objective: a linear model that shrinks to the baseline.
+"""What the options of a space add to an objective: a linear model that shrinks to its prior.
 
 The gain of a configuration is the sum of the effects of its options and one of its own. Normal
-priors around 0 have a mixture of scales, which the data weigh.
+priors around usual effects have a mixture of scales, which the data weigh.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,6 +21,15 @@ OPTION_SHARE, OWN_SHARE = 0.04, 0.03
 """Prior standard deviations of the effect of an option, and of a configuration's own effect, in
 those of the gain of one row: about 1.8 for Q, where options of judging prompts add about .1."""
 
+USUAL_EFFECTS: Mapping[tuple[str, str], float] = {
+    ("answers", "1-10"): 0.02,
+    ("demonstrations", "3"): 0.03,
+    ("demonstrations", "5"): 0.02,
+    ("explain", "none"): 0.015,
+}
+"""Prior means of effects in the same unit: rounded means over three rated sets in published
+ablations of one model's judging prompts. All other options have 0."""
+
 # How many times as large all effects may be, and how probable that is beforehand.
 SCALES: Mapping[float, float] = {0.0: 0.2, 0.5: 0.3, 1.0: 0.3, 1.6: 0.2}
 
@@ -30,14 +39,28 @@ AVERAGING, AVERAGING_SD = 0.1, 0.1  # what averaging configurations may add to Q
 ROWS_PER_BLOCK, MOST_BLOCKS = 24, 4
 
 
-def option_columns(configurations: Sequence[Picked], baseline: Picked) -> FloatArray:
-    options = sorted({one for picked in configurations for one in picked.items()})
-    found = np.zeros((len(configurations), len(options) + 1))
-    for row, picked in enumerate(configurations):
-        for column, (name, option) in enumerate(options):
-            found[row, column] = (picked.get(name) == option) - float(baseline.get(name) == option)
-    found[:, -1] = 1.0
-    return found
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OptionEffects:
+    """Which options configurations take, against the baseline, and what these usually add.
+
+    The last column is the same for all configurations: what any change at all may add.
+    """
+
+    columns: FloatArray
+    usual: FloatArray
+
+    @classmethod
+    def of(cls, configurations: Sequence[Picked], baseline: Picked) -> Self:
+        options = sorted({one for picked in configurations for one in picked.items()})
+        columns = np.zeros((len(configurations), len(options) + 1))
+        for row, picked in enumerate(configurations):
+            for place, (name, option) in enumerate(options):
+                differs = (picked.get(name) == option) - float(baseline.get(name) == option)
+                columns[row, place] = differs
+        columns[:, -1] = 1.0
+        return cls(
+            columns=columns, usual=np.r_[[USUAL_EFFECTS.get(one, 0.0) for one in options], 0.0]
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,19 +102,24 @@ class GainPosterior:
 
 
 def gain_posterior(
-    columns: FloatArray, observed: ObservedGains, *, rng: np.random.Generator
+    effects: OptionEffects, observed: ObservedGains, *, rng: np.random.Generator
 ) -> GainPosterior:
+    columns = effects.columns
     n, n_columns = columns.shape
     n_observed = len(observed.places)
-    design = np.concatenate([columns[observed.places], np.eye(n_observed)], axis=1)
-    shares = np.r_[np.full(n_columns - 1, OPTION_SHARE), np.full(1 + n_observed, OWN_SHARE)]
-    fits = [_Fit.of(design, (scale * observed.unit * shares) ** 2, observed) for scale in SCALES]
-    evidence = np.asarray([fit.evidence for fit in fits]) + np.log(list(SCALES.values()))
-    weights = np.exp(evidence - evidence.max())
-    weights /= weights.sum()
     own = np.zeros((n, n_observed))
     own[observed.places, np.arange(n_observed)] = 1.0
     whole = np.concatenate([columns, own], axis=1)
+    design = whole[observed.places]
+    usual = observed.unit * np.r_[effects.usual, np.zeros(n_observed)]
+    shares = np.r_[np.full(n_columns - 1, OPTION_SHARE), np.full(1 + n_observed, OWN_SHARE)]
+    fits = [
+        _Fit.of(design, (scale * observed.unit * shares) ** 2, min(scale, 1.0) * usual, observed)
+        for scale in SCALES
+    ]
+    evidence = np.asarray([fit.evidence for fit in fits]) + np.log(list(SCALES.values()))
+    weights = np.exp(evidence - evidence.max())
+    weights /= weights.sum()
     unseen = np.ones(n, dtype=bool)
     unseen[observed.places] = False
     means, squares, draws = np.zeros(n), np.zeros(n), []
@@ -113,29 +141,33 @@ def gain_posterior(
 class _Fit:
     design: FloatArray
     prior: FloatArray
+    usual: FloatArray
     gain: FloatArray
     center: FloatArray
     covariance: FloatArray
     evidence: float
 
     @classmethod
-    def of(cls, design: FloatArray, prior: FloatArray, observed: ObservedGains) -> _Fit:
+    def of(
+        cls, design: FloatArray, prior: FloatArray, usual: FloatArray, observed: ObservedGains
+    ) -> Self:
         total = (design * prior) @ design.T + observed.covariance
         gain = np.linalg.solve(total, design * prior).T
         log_determinant = np.linalg.slogdet(total)[1]
-        fit = observed.gains @ np.linalg.solve(total, observed.gains)
+        surprise = observed.gains - design @ usual
         return cls(
             design=design,
             prior=prior,
+            usual=usual,
             gain=np.asarray(gain, dtype=np.float64),
-            center=np.asarray(gain @ observed.gains, dtype=np.float64),
+            center=np.asarray(usual + gain @ surprise, dtype=np.float64),
             covariance=np.diag(prior) - gain @ (design * prior),
-            evidence=float(-0.5 * (fit + log_determinant)),
+            evidence=float(-0.5 * (surprise @ np.linalg.solve(total, surprise) + log_determinant)),
         )
 
     def drawn(self, n: int, observed: ObservedGains, *, rng: np.random.Generator) -> FloatArray:
         """Return draws of the effects: prior draws, moved by what they would have shown."""
-        effects = rng.normal(size=(n, len(self.prior))) * np.sqrt(self.prior)
+        effects = self.usual + rng.normal(size=(n, len(self.prior))) * np.sqrt(self.prior)
         errors = rng.normal(size=(n, len(observed.gains)))
         errors = errors @ np.linalg.cholesky(observed.covariance).T
         return np.asarray(

@@ -1,9 +1,17 @@
 """A compilation searches by effects within the calls that are estimated before."""
 
+import pytest
+
 import judgesmith
+from benchmarks.harness import NotRun, rated
+from benchmarks.simulated_endpoint.runs import Task
+from benchmarks.simulated_endpoint.serving import simulated_lm
+from judgesmith.errors import InputError
 from judgesmith.experiments import CompileSettings
 from judgesmith.experiments.compile.estimate import estimate_run
-from judgesmith.programs.lm import lm_client_of, model
+from judgesmith.programs import SavedPanel, score_batch
+from judgesmith.programs.judging.executors import calls_per_item
+from judgesmith.programs.lm import ResponseCache, lm_client_of, model
 
 
 def test_a_compilation_keeps_to_its_estimate(tmp_path):
@@ -18,6 +26,47 @@ def test_a_compilation_keeps_to_its_estimate(tmp_path):
     trials = [one for one in found.saved.history if one["stage"] == "effects"]
     assert [one["number"] for one in trials] == list(range(len(trials)))
     assert found.saved.settings["effort"] == "light"
+
+
+def test_several_prompts_are_averaged_reported_and_saved(tmp_path):
+    try:
+        task = Task.drawn("topical_chat", 3, n_fresh=20)
+        data = rated("topical_chat").subset(range(180))
+    except NotRun as reason:
+        pytest.skip(str(reason))
+    settings = CompileSettings(
+        criteria="given", optimizer="effects", effort="light", calls_per_item=4
+    )
+    lm = simulated_lm(task.world, ledger=ResponseCache(tmp_path / "answers.sqlite"))
+    estimate = estimate_run(data, settings, lm)
+    found = judgesmith.compile(data, settings, lm=lm)
+    assert lm_client_of(lm).usage.calls <= 1.1 * estimate.calls
+    saved = found.saved
+    assert isinstance(saved, SavedPanel)
+    assert len(saved.members) == 2
+    assert saved.scale == saved.human_scale
+    assert calls_per_item(saved) == 4
+    assert saved.agreement.confirmation["better"]
+    assert found.heldout["dataset"]["q"].value > found.uncompiled["dataset"]["q"].value
+    saved.save(tmp_path / "judge")
+    loaded = SavedPanel.load(tmp_path / "judge")
+    assert loaded.fingerprint == saved.fingerprint
+    again = score_batch(loaded, [data[0]], lm=lm)
+    assert set(again[0].members) == set(saved.members)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        pytest.param({"optimizer": "protocol"}, "search of effects", id="another search"),
+        pytest.param({"calls_per_item": 1}, "takes 2 calls", id="too few"),
+        pytest.param({"target": ("fluency", "faithfulness")}, "one target", id="targets"),
+    ],
+)
+def test_calls_per_item_that_cannot_be_are_refused(settings, said):
+    given = {"optimizer": "effects", "calls_per_item": 4, **settings}
+    with pytest.raises(InputError, match=said):
+        judgesmith.compile(judgesmith.read("sample"), CompileSettings(**given))
 
 
 def test_effort_decides_nothing_for_other_optimizers():
