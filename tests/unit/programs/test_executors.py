@@ -260,13 +260,6 @@ def test_the_schema_of_records_lists_their_keys_as_they_are_to_be_written(explai
     assert schema == json.loads(line.partition("JSON schema: ")[2])
 
 
-def test_the_texts_between_the_fences_are_the_texts(hostile):
-    inputs = {"source": f"About {hostile}", "context": hostile, "response": hostile}
-    message = last(FencedAdapter().format(GradeResponse, [], inputs))
-    shown = {name: unix_lines(text) for name, text in inputs.items()}
-    assert read_user(message, list(GradeResponse.input_fields)) == shown
-
-
 def test_a_missing_context_is_said_to_be_missing_and_differs_from_the_word():
     missing = last(FencedAdapter().format(GradeResponse, [], INPUTS))
     assert "[[ ## context ## ]]\n(none)\n" in missing
@@ -307,12 +300,6 @@ class TestDemonstrations:
         demo = {**INPUTS, "score": 70}
         inputs = {**INPUTS, "task": "t", "criteria": "a: b"}
         assert len(FencedAdapter().format(AssessCriteria, [demo], inputs)) == 2
-
-    def test_each_has_fences_of_its_own(self, hostile):
-        demo = {"source": hostile, "context": None, "response": hostile, "score": 1}
-        question = FencedAdapter().format(GradeResponse, [demo], INPUTS)[1]["content"]
-        found = read_user(question, list(GradeResponse.input_fields), partial=True)
-        assert found["response"] == found["source"] == unix_lines(hostile)
 
 
 class TestReading:

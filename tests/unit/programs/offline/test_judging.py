@@ -146,11 +146,6 @@ class TestAllCriteriaInOneQuestion:
         assert [list(one) for one in records] == [keys] * 2
         assert [one["criterion"] for one in records] == ["fluency", "faithfulness"]
 
-    def test_the_order_changes_no_score(self):
-        several = [answer(with_explanation(AssessCriteria, order), BAD) for order in ORDERS]
-        scores = [[one.score for one in found["assessments"]] for found in several]
-        assert scores[0] == scores[1] == scores[2]
-
     @pytest.mark.parametrize("order", ORDERS)
     def test_what_people_said_of_a_criterion_moves_that_one_alone(self, order):
         asked = with_explanation(AssessCriteria, order)
@@ -197,9 +192,6 @@ class TestCoarse:
             for criteria in ("fluency: Is it well written?", "conciseness: Is it short?")
         }
         assert len(set(found.values())) == 2
-
-    def test_its_explanation_names_no_score_of_a_criterion(self):
-        assert "lowest of the assessments" not in answer(RateByCriteria, BAD)["explanation"]
 
     def test_an_example_with_its_explanation_left_out_is_read(self):
         whole = shown(RateByCriteria, explanation="Poor.", score=5)
@@ -335,7 +327,7 @@ def test_a_single_visible_fault_makes_a_text_lose_to_itself(criterion, fault):
     assert relation(GOOD_COMPARING_ACROSS, worse, criterion) == "first"
 
 
-# The offline model's statistics of characters: a distribution, and what it favours.
+# The offline model's statistics of characters: a distribution.
 
 CODE_POINTS = 0x110000 - 1 - 2048
 
@@ -503,65 +495,48 @@ def test_examples_make_predictions_surer_but_never_surer_than_the_noise():
     assert 5.0 <= narrow < wide
 
 
-def test_no_examples_change_nothing():
-    before = Belief(mean=np.ones(2), covariance=np.eye(2), noise=1.0)
-    assert before.given(np.empty((0, 2)), np.empty(0)) is before
-
-
 # Faults that show one at a time: sentences about something else, words one letter off.
 
-SOURCE_VISIBLE_FAULTS = (
+OPENING = (
     "The bridge over the canal in Ghent opened on Monday after nine years of work. Two thousand "
     "people crossed it on foot, and the mayor thanked the engineers who had planned it."
 )
-GOOD_VISIBLE_FAULTS = (
-    "The bridge in Ghent opened after nine years. The mayor thanked the engineers."
-)
+
+
+SOUND = "The bridge in Ghent opened after nine years. The mayor thanked the engineers."
 STRAY = "Penguins rarely swim in warmer oceans."
 
 
-def test_a_sentence_about_something_else_strays():
-    assert straying_sentences(SOURCE_VISIBLE_FAULTS, None, GOOD_VISIBLE_FAULTS) == 0
-    assert straying_sentences(SOURCE_VISIBLE_FAULTS, None, f"{GOOD_VISIBLE_FAULTS} {STRAY}") == 1
-    assert (
-        straying_sentences(SOURCE_VISIBLE_FAULTS, None, f"{STRAY} {GOOD_VISIBLE_FAULTS} {STRAY}")
-        == 2
-    )
+@pytest.mark.parametrize(
+    ("source", "context", "response", "n"),
+    [
+        (OPENING, None, SOUND, 0),
+        (OPENING, None, f"{SOUND} {STRAY}", 1),
+        (OPENING, None, f"{STRAY} {SOUND} {STRAY}", 2),
+        (OPENING, STRAY, f"{SOUND} {STRAY}", 0),  # the context is material as well
+        (OPENING, None, STRAY, 0),  # not made of the material at all
+        ("", None, f"{SOUND} {STRAY}", 0),
+        ("Die Brücke wurde am Montag eröffnet.", None, SOUND, 0),
+        (OPENING, None, f"{SOUND} Well, penguins!", 0),
+        ("", None, "", 0),
+    ],
+)
+def test_sentences_about_something_else_stray(source, context, response, n):
+    assert straying_sentences(source, context, response) == n
 
 
-def test_the_context_is_material_as_well():
-    assert straying_sentences(SOURCE_VISIBLE_FAULTS, STRAY, f"{GOOD_VISIBLE_FAULTS} {STRAY}") == 0
-
-
-def test_texts_that_are_not_made_of_the_material_have_no_strays():
-    assert straying_sentences(SOURCE_VISIBLE_FAULTS, None, STRAY) == 0
-    assert straying_sentences("", None, f"{GOOD_VISIBLE_FAULTS} {STRAY}") == 0
-    assert (
-        straying_sentences("Die Brücke wurde am Montag eröffnet.", None, GOOD_VISIBLE_FAULTS) == 0
-    )
-
-
-def test_a_few_words_are_about_nothing():
-    assert (
-        straying_sentences(SOURCE_VISIBLE_FAULTS, None, f"{GOOD_VISIBLE_FAULTS} Well, penguins!")
-        == 0
-    )
-
-
-def test_words_one_letter_off_a_word_of_the_material_are_misspelt():
-    assert misspelt_words(SOURCE_VISIBLE_FAULTS, None, GOOD_VISIBLE_FAULTS) == 0
-    assert (
-        misspelt_words(
-            SOURCE_VISIBLE_FAULTS, None, "The brdige in Ghent opned; poeple crosssed it."
-        )
-        == 4
-    )
-
-
-def test_every_misspelt_word_counts_once_and_names_and_bent_words_not_at_all():
-    assert misspelt_words(SOURCE_VISIBLE_FAULTS, None, "The brigde, that brigde, and bridges.") == 1
-    assert misspelt_words(SOURCE_VISIBLE_FAULTS, None, "Ghant and Manday are opening.") == 0
-    assert misspelt_words(SOURCE_VISIBLE_FAULTS, "A brigde is a misspelling.", "The brigde.") == 0
+@pytest.mark.parametrize(
+    ("context", "response", "n"),
+    [
+        (None, SOUND, 0),
+        (None, "The brdige in Ghent opned; poeple crosssed it.", 4),
+        (None, "The brigde, that brigde, and bridges.", 1),
+        (None, "Ghant and Manday are opening.", 0),
+        ("A brigde is a misspelling.", "The brigde.", 0),
+    ],
+)
+def test_words_one_letter_off_a_word_of_the_material_are_misspelt(context, response, n):
+    assert misspelt_words(OPENING, context, response) == n
 
 
 words = st.text("abcd", min_size=2, max_size=6)
@@ -578,14 +553,8 @@ def test_one_letter_off_is_what_one_edit_reaches_with_the_ending_kept(word, othe
     assert one_letter_off(word, other) == one_letter_off(other, word) == expected
 
 
-@pytest.mark.parametrize("name", ["all of them"])
-def test_any_text_can_be_looked_at(name):
-    text = hostile.TEXTS[name]
-    for source, context, response in (
-        (text, None, text),
-        ("", text, GOOD_VISIBLE_FAULTS),
-        (SOURCE_VISIBLE_FAULTS, None, text),
-    ):
-        assert straying_sentences(source, context, response) >= 0
-        assert misspelt_words(source, context, response) >= 0
-    assert straying_sentences("", None, "") == misspelt_words("", None, "") == 0
+def test_any_text_can_be_looked_at():
+    text = hostile.TEXTS["all of them"]
+    for texts in ((text, None, text), ("", text, SOUND), (OPENING, None, text)):
+        assert straying_sentences(*texts) >= 0
+        assert misspelt_words(*texts) >= 0

@@ -367,6 +367,20 @@ TWINS = [
         ("negation", "he ca n't go .", None, {"he can go ."}),
         ("negation", "He had gone home.", None, {"He had not gone home."}),
         ("number_swap", "It cost 3.50 in 1919.", None, {"It cost 1919 in 3.50."}),
+        *(
+            ("paraphrase", text, None, {same})
+            for text, same in (
+                (
+                    "The film isn't long. Kids often like it. He began late. Nobody left.",
+                    "The film is not long. Children frequently like it. He started late. "
+                    "Nobody left.",
+                ),
+                ("More than 50 people came.", "Over 50 people came."),
+                ("Although it's late, I'm fine.", "Though it's late, I am fine."),
+                ("He will be there.", "He'll be there."),
+                ("Everyone began to run.", "Everybody started to run."),
+            )
+        ),
     ],
 )
 def test_a_rule_makes_this_of_a_text(name, text, amount, made):
@@ -415,6 +429,33 @@ def test_a_rule_makes_this_of_a_text(name, text, amount, made):
             )
         ),
         ("number_swap", "the A40 and B2B", None, "no number in digits"),
+        ("paraphrase", "Nobody left.", None, "no word or phrase that rules can say otherwise"),
+        *(
+            ("paraphrase", text, None, None)  # words of one class, of an idiom or of a name
+            for text in (
+                "movie-like",
+                "one-nearly",
+                "maybes",
+                "I'm's",
+                "It took five takes to film the video.",
+                "I had more than enough stock.",
+                "They won Sunday's big match.",
+                "He is also said to be in talks.",
+                "He supported father John, whose mother died.",
+                "They saw The Big Movie, and Nearly There.",
+                "That was very nearly enough.",
+                "Isn't it here? Don't you go? It occurred to him.",
+                "He went more often than not.",
+                "It is no more than 5 km.",
+                "She started the car as quickly as she could.",
+            )
+        ),
+        *(
+            (name, text, None, "not in English, whose words alone the rules know")
+            for name in ("paraphrase", "rewriting/minor", "negation", "empty_sentences")
+            for text in ("Der Film ist nicht alt, und das Haus war am See.", "桥梁很长。它很好。")
+            if not (name == "negation" and text[0] == "桥")
+        ),
     ],
 )
 def test_a_text_that_a_rule_cannot_change_is_skipped_with_the_reason(name, text, amount, reason):
