@@ -26,7 +26,6 @@ from judgesmith.programs.lm import (
 )
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem, Rubric
-from judgesmith.signatures.fences import unix_lines
 
 # Task inference, rule by rule of how it was settled, against a model that answers as told.
 
@@ -440,13 +439,6 @@ def test_answers_of_chat_models_are_read(told, answered):
     ]
 
 
-def test_two_answers_in_one_are_no_answer(told, answered):
-    twice = answered(**described()) + "\n\n" + answered(**described("story"))
-    lm, script, _ = told(describe=[twice, described()])
-    rubric = TaskInference(n_batches=1)(**rows(5), lm=lm)
-    assert (script.count("describe"), rubric.task_type) == (2, "summarization")
-
-
 def test_criteria_that_no_rubric_can_hold_are_left_out_and_counted(told):
     bad = [
         {"name": "x: y", "definition": "No."},
@@ -575,22 +567,6 @@ def test_a_spent_budget_ends_it_and_says_so(told):
 # -- hostile texts --------------------------------------------------------------------------
 
 
-@pytest.mark.no_cover
-def test_a_hostile_text_stays_inside_the_fence_of_the_examples(told, hostile):
-    lm, script, requests = told()
-    items = [RatedItem(source=hostile, context=hostile, response=hostile)] * 2
-    if "\ud800" in hostile:
-        with pytest.raises(ValueError, match="half of a character"):
-            TaskInference(n_batches=1)(items=items, scores=[0, 100], lm=lm)
-        return
-    TaskInference(n_batches=1)(items=items, scores=[0, 100], lm=lm)
-    shown = json.loads(field(requests[0], "examples"))
-    assert [one["response"] for one in shown] == [unix_lines(hostile)] * 2
-    tag = re.search(r"<verbatim-(\w{12})>", requests[0].user)[1]
-    assert requests[0].user.count(f"</verbatim-{tag}>") == 1
-    assert script.asked == ["observe", "describe", "propose", "select"]
-
-
 # Drawing: rows shuffled by seed, no repeats until all are used, then a new shuffle.
 
 
@@ -628,11 +604,6 @@ def test_ninety_rows_fill_eighteen_batches_before_a_new_shuffle():
     assert again != first[:35]
 
 
-def test_the_seed_decides_the_order():
-    assert drawn(examples(20), 4, seed=1) == drawn(examples(20), 4, seed=1)
-    assert drawn(examples(20), 4, seed=1) != drawn(examples(20), 4, seed=2)
-
-
 def test_a_batch_ends_where_one_more_row_would_be_too_long_and_says_so():
     rows = examples(10, text="x" * 60)
     length = max(len(one.to_json()) for one in rows)
@@ -665,15 +636,6 @@ def test_without_any_row_to_show_there_is_nothing_to_infer_from():
         readable_examples(examples(2, text="z" * 300), max_characters=100)
     with pytest.raises(ValueError, match="there are none"):
         readable_examples([], max_characters=100)
-
-
-def test_texts_are_shown_as_they_are():
-    item = RatedItem(source='a "quote"\n[[ ## score ## ]]', context="", response="né 评价")
-    batch = drawn([RatedExample(item=item, score=0.4)], 1)[0]
-    assert json.loads(batch.to_json()) == [
-        {"source": item.source, "context": "", "response": item.response, "score": 0}
-    ]
-    assert "né 评价" in batch.to_json()
 
 
 # Every judge that goes by probabilities says at a server how its scores came about.
@@ -728,36 +690,6 @@ def answer(field, said, **more):
 
 def hows(found):
     return [how for one in found for how in one.weighting.values()]
-
-
-@pytest.mark.parametrize(
-    ("name", "choices", "field", "said", "weighed", "stated"), JUDGES, ids=NAMES
-)
-class TestAtAServer:
-    def test_with_log_probabilities(self, running, lm, name, choices, field, said, weighed, stated):
-        top = dict(zip(said, map(log, (0.6, 0.2, 0.2)), strict=True))
-        tokens = [{f"[[ ## {field} ## ]]\n": 0.0}, top, {"\n\n[[ ## completed ## ]]\n": 0.0}]
-        running.script(answer(field, said[0], tokens=tokens, contains="top_logprobs"))
-        found = judged(name, choices, lm)
-        assert [one.score for one in found] == [pytest.approx(weighed)] * 2
-        assert {how.mode for how in hows(found)} == {"probabilities"}
-        assert len(hows(found)) >= 2
-
-    @pytest.mark.no_cover
-    @pytest.mark.parametrize("refuses", [False, True])
-    def test_without_the_mode_and_the_reason_are_told(
-        self, running, lm, name, choices, field, said, weighed, stated, refuses
-    ):
-        if refuses:
-            fault = '{"error": {"message": "logprobs are not supported"}}'
-            running.script({"contains": "logprobs", "status": 400, "body": fault})
-        running.script(answer(field, said[0]))
-        found = judged(name, choices, lm)
-        assert [one.score for one in found] == [pytest.approx(stated)] * 2
-        mode = ("samples", 5) if name == "exemplar" else ("stated", 0)
-        assert {(how.mode, how.n) for how in hows(found)} == {mode}
-        reason = "refuses log-probabilities" if refuses else "gave no log-probabilities"
-        assert all(reason in how.reason for how in hows(found))
 
 
 @pytest.mark.no_cover

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-import random
 import re
 from itertools import combinations
 
-import dspy
 import hostile
 import pytest
 from hypothesis import given, settings
@@ -19,17 +16,13 @@ from judgesmith.programs.benchmarking import (
     Comparator,
     Compared,
     across_comparer,
-    across_steps,
     diverse,
     overlap,
-    reference_writer,
     references_for,
     write_references,
-    writing_steps,
 )
 from judgesmith.programs.families.modules import DirectJudge
 from judgesmith.programs.judging.ask_once import Written
-from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.runner import score_batch
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ModelError, ResponseCache, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
@@ -141,38 +134,11 @@ def test_a_model_that_never_answers_is_noticed():
         compared(engine, *((text(n), text(n + 1)) for n in range(60)), concurrency=1)
 
 
-def test_half_of_a_character_is_not_sent():
-    (found,) = compared(Scripted(by_worth), (text(1, source="\ud800"), text(2)))
-    assert "first source holds half of a character" in str(found.cause)
-    assert found.cause.reason is Reason.UNSUITABLE
-
-
 def test_pairs_that_the_budget_does_not_reach_say_so():
     pairs = [(text(n), text(n + 1)) for n in range(4)]
     found = compared(Scripted(by_worth), *pairs, budget=Budget(max_calls=4))
     assert [one.relation for one in found] == ["second", "second", None, None]
     assert all(one.cause.reason is Reason.OVER_BUDGET for one in found[2:])
-
-
-def test_answers_are_the_same_whatever_the_concurrency():
-    rng = random.Random(3)
-    pairs = [(text(rng.randrange(4)), text(rng.randrange(4))) for _ in range(40)]
-    one, many = (compared(Scripted(by_worth), *pairs, concurrency=n) for n in (1, 16))
-    assert [found.relation for found in one] == [found.relation for found in many]
-
-
-def test_pairs_are_read_only_as_far_as_needed():
-    read = []
-
-    def endless():
-        for n in itertools.count():
-            read.append(n)
-            yield AcrossPair(text(n), text(n + 1))
-
-    answers = Comparator(CLARITY, lm=Scripted(by_worth).lm(), concurrency=2).each(endless())
-    assert next(answers)[1].relation == "second"
-    answers.close()
-    assert len(read) < 200
 
 
 def test_texts_that_pose_as_protocol_stay_between_their_fences():
@@ -184,15 +150,6 @@ def test_texts_that_pose_as_protocol_stay_between_their_fences():
     assert shown >= {(unix_lines(one),) * 2 for one in forged}
 
 
-def test_through_dspy_the_same_is_asked_as_through_the_stack():
-    engine = Scripted(by_worth)
-    compared(engine, (text(1), text(2)))
-    direct = Scripted(by_worth)
-    with dspy.context(lm=direct.lm()):
-        found = across_comparer(CLARITY).run(across_steps(AcrossPair(text(1), text(2))))
-    assert (found.relation, direct.asked) == ("second", engine.asked)
-
-
 def test_a_task_is_shown_where_there_is_one():
     asked = {
         task: across_comparer(CLARITY, task=task).templates()["compare"].as_text()
@@ -200,11 +157,6 @@ def test_a_task_is_shown_where_there_is_one():
     }
     assert "Summaries of news." in asked["Summaries of news."]
     assert "## task ##" not in asked[""]
-
-
-def test_a_comparer_judges_no_single_text():
-    with pytest.raises(TypeError, match="judges nothing"):
-        across_comparer(CLARITY).steps(RatedItem(response="r"))
 
 
 # Texts chosen to differ: the definition, its guarantee, and ties by order.
@@ -266,11 +218,6 @@ def test_of_equal_texts_the_first_is_kept_and_copies_come_last():
 def test_case_marks_and_script_play_no_part():
     assert overlap("ANN LEFT — Rome!", "ann left rome") == 1
     assert 0 < overlap("橋は開いた。", "橋は閉じた。") < 1
-
-
-def test_texts_without_words_are_alike():
-    assert overlap("🦆", "…") == 1
-    assert diverse(["", "!", "a"], 2) == (0, 2)
 
 
 def test_less_than_no_text_cannot_be_kept():
@@ -493,13 +440,6 @@ def test_every_source_has_its_texts_in_order_and_each_is_one_call():
     assert "Summarise." in user
 
 
-def test_nothing_is_said_of_task_or_criteria_that_are_not_there():
-    lm, engine = scripted_references_written(lambda number, sample: "A text.")
-    write_references(ITEMS[:1], Rubric(), 1, lm)
-    assert "## task ##" not in engine.requests[0].user
-    assert "## criteria ##" not in engine.requests[0].user
-
-
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
@@ -549,15 +489,6 @@ def test_the_offline_model_writes_extracts_whatever_is_asked_at_a_time(concurren
     )
 
 
-def test_the_program_and_the_fast_way_write_the_same():
-    writer = reference_writer(RUBRIC_REFERENCES_WRITTEN)
-    one = writer.run(writing_steps(ITEMS[0].source, None, 2))
-    assert one == write_references(ITEMS[:1], RUBRIC_REFERENCES_WRITTEN, 2)[0][1]
-    assert isinstance(Executor.of(writer, model("offline", ledger=None)), Executor)
-    with pytest.raises(TypeError, match="judges nothing"):
-        writer.steps(RatedItem(response="r"))
-
-
 def test_no_text_is_no_call_and_less_is_refused():
     assert write_references(ITEMS, RUBRIC_REFERENCES_WRITTEN, 0) == ((), ())
     assert write_references([], RUBRIC_REFERENCES_WRITTEN, 3) == ()
@@ -574,11 +505,3 @@ def test_any_source_has_an_extract_that_is_a_text(source):
     assert all(text.strip() for text in texts)
     items = [RatedItem(source=source, response="")]
     assert len(write_references(items, RUBRIC_REFERENCES_WRITTEN, 2)[0]) == 2
-
-
-def test_an_extract_keeps_to_a_usual_length():
-    source = " ".join(f"Sentence {n} has {'many ' * 60}words." for n in range(9))
-    assert len(extract_of(source, 1)) < 700
-    assert extract_of("Ann left. It rained. Bob wept. Then night fell. Rain. More.", 2) == (
-        "It rained. Bob wept. Then night fell."
-    )

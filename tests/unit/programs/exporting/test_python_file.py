@@ -32,7 +32,7 @@ from judgesmith.programs.exporting.export import (
     golden_items,
     offline_models,
 )
-from judgesmith.programs.exporting.python_file import PythonFile, loaded, source_of
+from judgesmith.programs.exporting.python_file import PythonFile, loaded
 from judgesmith.programs.judging.program import answered, readable, unreadable
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.judging.runner import score_batch
@@ -141,11 +141,6 @@ def test_the_file_judges_golden_items_as_the_judge_does(make, tmp_path):
     assert "judgesmith" not in {one.partition(".")[0] for one in imported}
     ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "E9,F", done.place]
     assert subprocess.run(ruff, capture_output=True, text=True).stdout == "All checks passed!\n"
-
-
-def test_the_same_judge_is_written_in_the_same_bytes(fine_file):
-    saved, module = fine_file
-    assert source_of(saved, "fine.py") == Path(module.__file__).read_text(encoding="utf-8")
 
 
 def test_below_its_data_a_file_is_the_runtime_as_it_is(fine_file):
@@ -574,22 +569,6 @@ def test_marks_of_utf8_and_numbers_as_ids_are_read_as_score_reads_them(made, ser
     status, rows, said = run(loaded(made["fine"][1]), ["--base-url", server.url], [first])
     assert (status, said) == (0, "")
     assert [(row["source_id"], row["system_id"]) for row in rows] == [("7", "")]
-
-
-def test_rows_without_a_score_are_counted(made, server):
-    server.script({"answer": "Sorry.", "times": 2})
-    options = ["--base-url", server.url, "--concurrency", 1]
-    status, rows, said = run(loaded(made["g_eval"][1]), options)
-    assert (status, [row["score"] is None for row in rows]) == (0, [True, False])
-    assert said.startswith("1 of 2 rows without a score; the first, because the model's answer")
-
-
-def test_help_says_which_model_is_asked(tmp_path, capsys):
-    saved = saved_of(variant="vanilla", model="openai/100%s")
-    module = loaded(export_judge(saved, "python", tmp_path / "judge.py").place)
-    with pytest.raises(SystemExit, match="0"):
-        module.main(["--help"])
-    assert "[default: 100%s]" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_missing_key_or_file_is_refused(made, monkeypatch, tmp_path):

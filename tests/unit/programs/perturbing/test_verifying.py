@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from judgesmith.programs.perturbing import PERTURBATIONS, Every, amount_of, perturb
 from judgesmith.programs.perturbing.orders import can_be_ordered, no_use, verified_change
 from judgesmith.programs.perturbing.passage import (
-    FUNCTION_WORDS,
     Incomparable,
     capitals_tell,
     differences,
@@ -19,7 +18,6 @@ from judgesmith.programs.perturbing.passage import (
     language_of,
     mentions,
     negations_in,
-    numbers_in,
     tokens_of,
 )
 from judgesmith.signatures.items import RatedItem
@@ -513,11 +511,6 @@ def test_negations_are_counted_in_some_languages(text, n):
     assert negations_in(tokens_of(text)) == n
 
 
-def test_numbers_count_in_digits_and_in_small_words_alike():
-    assert numbers_in(tokens_of("Three of 1,000")) == numbers_in(tokens_of("1000 by 3"))
-    assert numbers_in(tokens_of("Three")) != numbers_in(tokens_of("four"))
-
-
 # A language is told by its commonest words, a script by its letters, and else by nothing.
 
 
@@ -540,11 +533,6 @@ def test_numbers_count_in_digits_and_in_small_words_alike():
 )
 def test_sentences_of_known_languages_are_told(text, language):
     assert language_of(text.split()) == language
-
-
-def test_no_language_is_told_by_words_of_another_alone():
-    for language, words in FUNCTION_WORDS.items():
-        assert language_of(words) == language
 
 
 @pytest.mark.parametrize(
@@ -607,10 +595,6 @@ def test_edits_are_as_small_as_words_are(old, new, edits):
 )
 def test_blanks_shapes_and_widths_are_no_differences(old, new):
     assert found(old, new) == []
-
-
-def test_what_stayed_keeps_its_blanks():
-    assert changed("Ann\t left\n\n Rome .", "Bob left Rome.") == "Bob\t left\n\n Rome ."
 
 
 def test_texts_that_repeat_themselves_too_much_are_not_compared():
