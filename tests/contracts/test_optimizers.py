@@ -1,6 +1,7 @@
 """What every optimizer promises, those of DSPy included."""
 
 from contextlib import nullcontext
+from functools import cache
 
 import dspy
 import pytest
@@ -107,6 +108,14 @@ class Case:
         return made.compile(self.student, trainset=TRAIN, **self.split)
 
 
+@cache
+def once(name):
+    """Return a case, its student's state before, and the judge that it compiles."""
+    case = Case(name)
+    before = case.student.dump_state()
+    return case, before, case.compiled()
+
+
 @pytest.fixture(params=OPTIMIZERS)
 def case(request):
     return Case(request.param)
@@ -117,16 +126,12 @@ def demonstrations(judge):
     return [] if protocol is None else [d for one in protocol.demonstrations.values() for d in one]
 
 
-def test_it_returns_another_judge_and_leaves_the_student_as_it_was(case):
-    before = case.student.dump_state()
-    judge = case.compiled()
+def test_the_same_seed_makes_the_same_other_judge_and_nothing_is_printed(case, capfd):
+    first, before, judge = once(case.name)
     assert isinstance(judge, dspy.Module)
-    assert judge is not case.student
-    assert case.student.dump_state() == before
-
-
-def test_the_same_seed_makes_the_same_bytes_and_nothing_is_printed(case, capfd):
-    assert case.compiled().dump_state() == case.compiled().dump_state()
+    assert judge is not first.student
+    assert first.student.dump_state() == before
+    assert case.compiled().dump_state() == judge.dump_state()
     assert capfd.readouterr() == ("", "")
 
 
@@ -161,7 +166,7 @@ def test_a_run_that_was_stopped_resumes_and_pays_for_nothing_twice(case, tmp_pat
 
 @pytest.mark.parametrize("name", [one for one in OPTIMIZERS if one not in WITHOUT_VALSET])
 def test_no_row_that_it_shows_is_one_that_it_chose_by(name):
-    judge = Case(name).compiled()
+    _, _, judge = once(name)
     pool, chosen = ({one.response for one in part} for part in (TRAIN, VALIDATE))
     shown = {one.inputs["response"] for one in demonstrations(judge) if "response" in one.inputs}
     assert shown <= pool
@@ -173,7 +178,7 @@ def test_no_row_that_it_shows_is_one_that_it_chose_by(name):
 
 @pytest.mark.parametrize("name", [one for one in OPTIMIZERS if one not in WITHOUT_OBJECTIVE])
 def test_it_is_never_worse_on_the_rows_it_chose_by_and_metric_is_an_objective(name):
-    case = Case(name)
+    case, _, judge = once(name)
     lm = offline()
     made = OPTIMIZERS[name](lm)
     assert str(type(made)("q", lm=lm).objective if name not in FEW else made.objective) == "q"
@@ -184,7 +189,7 @@ def test_it_is_never_worse_on_the_rows_it_chose_by_and_metric_is_an_objective(na
     chosen = TRAIN if case.split == {} else VALIDATE
     items = [RatedItem(source_id=one.source, **one.inputs(), human={}) for one in chosen]
     values = []
-    for judge in (case.student, made.compile(case.student, trainset=TRAIN, **case.split)):
-        said = [one.score for one in score_batch(judge, items, lm=lm)]
+    for one in (case.student, judge):
+        said = [found.score for found in score_batch(one, items, lm=lm)]
         values.append(q([one.score for one in chosen], said))
     assert values[1] >= values[0]

@@ -368,8 +368,8 @@ class TestAnyStatistic:
             statistic(human, predicted)
 
     @pytest.mark.no_cover
-    def test_takes_a_million_items(self, statistic):
-        x = np.random.default_rng(0).normal(size=10**6)
+    def test_takes_many_items(self, statistic):
+        x = np.random.default_rng(0).normal(size=200_000)
         assert 0.5 < statistic(x, x + 0.5) < 3.01
 
 

@@ -134,7 +134,7 @@ def test_an_interval_holds_the_median_score_about_as_often_as_it_claims():
     many = np.stack([lost(rng)[:, 0] for _ in range(2000)])
     truth = np.median(wilcoxon_log_p(many, np.zeros(50))) / math.log(0.05)
     held = 0
-    for seed in range(120):
+    for seed in range(80):
         originals = draw(rng)
         # A share that any resample reaches keeps the search for a number of items short.
         found = discernment(
@@ -142,7 +142,7 @@ def test_an_interval_holds_the_median_score_about_as_often_as_it_claims():
             metrics=["m"], rng=np.random.default_rng(seed), n_resamples=200, power=1e-9,
         ).perturbations[0].score  # fmt: skip
         held += found.low <= truth <= found.high
-    assert 0.89 <= held / 120 <= 0.99
+    assert 0.89 <= held / 80 <= 0.99
 
 
 @pytest.mark.no_cover
@@ -621,11 +621,11 @@ def test_with_few_pairs_it_is_the_share_of_all_assignments_of_signs(lost):
 @pytest.mark.parametrize(
     ("kinds", "sizes", "n_sets"),
     [
-        (1, (14, 70), 700),
-        (5, (14, 70), 700),
-        (1000, (14, 70), 700),
-        ("normal", (1, 70), 700),
-        (2, (1, 5), 200),
+        (1, (14, 70), 150),
+        (5, (14, 70), 150),
+        (1000, (14, 70), 150),
+        ("normal", (1, 70), 150),
+        (2, (1, 5), 100),
     ],
 )
 def test_it_equals_scipy_in_both_directions_with_ties_and_zeros(kinds, sizes, n_sets):
