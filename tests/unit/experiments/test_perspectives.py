@@ -1,8 +1,5 @@
 """Perspectives: global and local, criteria and sub-aspects."""
 
-import json
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,8 +7,6 @@ from hypothesis import strategies as st
 
 import judgesmith
 from judgesmith.data import DataSet, read_items
-from judgesmith.data.score_files import Scores
-from judgesmith.experiments import perspective_of_scores
 from judgesmith.experiments.evaluate.perspectives.perspectives import asked_on, perspective_of_judge
 from judgesmith.experiments.evaluate.perspectives.ratings import (
     SampledScores,
@@ -21,21 +16,16 @@ from judgesmith.experiments.evaluate.perspectives.ratings import (
     right_levels,
 )
 from judgesmith.experiments.evaluate.perspectives.report import (
-    UNKNOWN_SCALE,
     UNREADABLE,
     global_report,
     local_report,
     mean_of_criteria,
     ratings_of,
 )
-from judgesmith.metrics import weighted_kappa, weighted_kappa_interval
-from judgesmith.metrics.resampling.draws import Counted, ratio_of_sums
-from judgesmith.optimizers.objectives.grammar import parse_objective
-from judgesmith.optimizers.predictions import on_criterion, prediction_table
-from judgesmith.programs import score_batch
+from judgesmith.metrics import weighted_kappa
+from judgesmith.metrics.resampling.draws import ratio_of_sums
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import RatedItem, Scale
-from judgesmith.signatures.scale import PERCENT
 
 # perspectives
 
@@ -90,21 +80,6 @@ def test_a_judge_is_asked_about_texts_with_an_undisputed_rating_alone(saved):
     assert report.kappa.n == undisputed < 40
     assert lm_client_of(lm).spent.calls == undisputed * len(saved.questions)
     assert found.mean.value == report.kappa.value
-
-
-def test_all_criteria_that_the_judge_scores_are_reported_with_their_mean(saved, built):
-    data = judgesmith.read("sample")
-    fresh = DataSet(
-        name="fresh",
-        items=tuple(one.model_copy(update={"source": one.source + " "}) for one in data.items[:60]),
-    )
-    found = perspective_of_judge(saved, fresh, perspective="local", rng=RNG(0))
-    assert list(found.reports) == ["faithfulness", "fluency"]
-    values = [one.accuracy.value for one in found.reports.values()]
-    assert found.mean.value == pytest.approx(np.mean(values))
-    assert found.mean.low < found.mean.value < found.mean.high
-    assert found.mean.n == sum(one.accuracy.n for one in found.reports.values())
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["perspective"] == "local"
 
 
 def test_a_built_set_is_ordered_by_errors_and_its_own_builder_is_told(saved, built):
@@ -166,37 +141,6 @@ def test_texts_that_the_judge_was_made_from_are_left_out_where_there_are_others(
     assert any("made from all of these texts" in note for note in flattered.notes)
 
 
-def test_a_criterion_rated_on_texts_of_the_judge_alone_is_left_out(saved):
-    data = judgesmith.read("sample")
-    fresh = [
-        one.model_copy(
-            update={"source": one.source + " ", "human": {"fluency": one.human["fluency"]}}
-        )
-        for one in data.items[:20]
-    ]
-    both = DataSet(name="both", items=(*data.items[40:60], *fresh))
-    found = perspective_of_judge(saved, both, perspective="global", rng=RNG(0))
-    assert list(found.reports) == ["fluency"]
-    assert "made from all texts" in found.left_out["faithfulness"]
-    with pytest.raises(ValueError, match="faithfulness: the judge was made from all texts"):
-        perspective_of_judge(saved, both, perspective="global", target="faithfulness", rng=RNG(0))
-
-
-def test_a_judge_that_scores_none_of_the_criteria_needs_a_target(saved):
-    human = [{"wit": (r, r), "charm": (r, r)} for r in (1, 2)]
-    items = [
-        RatedItem(source="a b", response=f"r{n}", human=one, scale=dict.fromkeys(one, "1..5"))
-        for n, one in enumerate(human)
-    ]
-    data = DataSet(name="toy", items=tuple(items))
-    with pytest.raises(ValueError, match="scores none of wit, charm"):
-        perspective_of_judge(saved, data, perspective="local", rng=RNG(0))
-    found = perspective_of_judge(saved, data, perspective="local", target="Wit", rng=RNG(0))
-    assert "its score is for mean, and compared with wit." in found.notes
-    with pytest.raises(ValueError, match="no ratings of 'grace'"):
-        perspective_of_judge(saved, data, perspective="local", target="grace", rng=RNG(0))
-
-
 def test_where_no_rating_is_beyond_doubt_that_is_said_and_nobody_is_asked(saved):
     data = judgesmith.read("sample").subset(range(4))
     lone = [
@@ -212,25 +156,6 @@ def test_a_budget_that_reached_nothing_is_named_with_what_to_do(saved, built, pe
     lm = judgesmith.model("offline", ledger=None, max_calls=0)
     with pytest.raises(ValueError, match=r"is spent\. Give a larger one; [a-z ]+\.$"):
         perspective_of_judge(saved, built, perspective=perspective, lm=lm, rng=RNG(0))
-
-
-def test_objectives_see_a_built_set_as_the_perspectives_do(saved, built):
-    right = right_levels(built, "faithfulness")
-    judgements = score_batch(saved, built.items)
-    table = replace(
-        prediction_table(
-            on_criterion(judgements, "faithfulness"),
-            right.values,
-            sources=built.groups,
-            systems=np.asarray([one.system_id for one in built]),
-        ),
-        scale=right.scale,
-        judge_scale=PERCENT,
-    )
-    near = perspective_of_judge(saved, built, perspective="local", rng=RNG(0))
-    assert parse_objective("adjacent").value(table) == pytest.approx(near.mean.value)
-    wide = perspective_of_judge(saved, built, perspective="global", rng=RNG(0))
-    assert parse_objective("kappa_linear").value(table) == pytest.approx(wide.mean.value)
 
 
 # perspective ratings
@@ -258,29 +183,24 @@ def rated(*ratings, scale=LIKERT, **extra):
     return DataSet(name="toy", items=tuple(items))
 
 
-def test_only_texts_on_which_all_raters_agree_have_a_level():
+def test_texts_have_a_level_where_raters_agree_beyond_doubt():
     found = right_levels(rated((4, 4, 4), (4, 4, 5), (1, 1), ()), "wit")
     np.testing.assert_equal(found.values, [4, np.nan, 1, np.nan])
     assert found.counts.n_kept == (1, 0, 0, 1, 0)
     assert found.counts.n_dropped == (0, 0, 0, 1, 0)
     assert (found.n_unrated, found.n_built, found.kept.tolist()) == (1, 0, [0, 2])
-
-
-def test_of_published_means_those_at_an_end_are_undisputed_and_others_unknown():
     found = right_levels(rated((5,), (1,), (4,), (3.67,), human_detail="mean"), "wit")
     np.testing.assert_equal(found.values, [5, 1, np.nan, np.nan])
     assert (found.counts.n_unknown, found.counts.n_too_few) == (2, 0)
-
-
-def test_a_lone_number_between_levels_is_a_mean_and_one_on_a_level_too_few():
     found = right_levels(rated((4.5,), (5,), (2, 2)), "wit")
     np.testing.assert_equal(found.values, [np.nan, np.nan, 2])
     assert (found.counts.n_unknown, found.counts.n_too_few) == (1, 1)
-
-
-def test_a_text_that_was_made_for_its_rating_has_it():
     found = right_levels(rated((3,), (5,), provenance={"perspective": "global"}), "wit")
     assert (found.values.tolist(), found.n_built) == ([3, 5], 2)
+    faults = Scale(low=0, high=4, higher_is_better=False)
+    found = right_levels(rated((0, 0), (3, 3), scale=faults), "wit")
+    assert found.values.tolist() == [4, 1]
+    assert found.counts.n_kept == (1, 0, 0, 1, 0)
 
 
 def test_other_aggregations_keep_every_rated_text():
@@ -293,13 +213,6 @@ def test_other_aggregations_keep_every_rated_text():
     np.testing.assert_equal(*same)
 
 
-def test_where_people_counted_faults_more_of_them_is_worse():
-    faults = Scale(low=0, high=4, higher_is_better=False)
-    found = right_levels(rated((0, 0), (3, 3), scale=faults), "wit")
-    assert found.values.tolist() == [4, 1]
-    assert found.counts.n_kept == (1, 0, 0, 1, 0)
-
-
 def test_ratings_between_whole_points_can_be_agreed_on_but_are_no_levels():
     found = right_levels(rated((2.5, 2.5), (1, 1), (2, 3)), "wit")
     np.testing.assert_equal(found.values, [2.5, 1, np.nan])
@@ -309,12 +222,6 @@ def test_ratings_between_whole_points_can_be_agreed_on_but_are_no_levels():
     wide = right_levels(rated((0.1, 0.1), (0.4,), scale=Scale(low=0, high=0.5)), "wit")
     with pytest.raises(ValueError, match=r"0\.\.0\.5, has no levels"):
         on_levels_of(wide)
-
-
-def test_too_many_different_ratings_to_agree_on_are_refused():
-    many = [(n / 1000, n / 1000) for n in range(300)]
-    with pytest.raises(ValueError, match="302 different numbers"):
-        right_levels(rated(*many, (7.0, 7.0), (6.0, 6.0), scale=Scale(low=0, high=7)), "wit")
 
 
 def test_what_built_a_benchmark_is_read_from_its_rows_whatever_they_hold():
@@ -343,47 +250,6 @@ def test_summeval_keeps_as_many_as_published_at_both_ends_and_no_more_between(da
 
 
 # perspective report
-
-
-def test_the_mean_leaves_out_what_is_undefined_and_counts_it():
-    part = ratio_of_sums(np.array([1.0, 0, 1]), np.ones(3), np.arange(3), 3)
-    nothing = Counted(value=np.nan, of_counts=lambda c: np.full(len(c), np.nan), n_units=3)
-    found = mean_of_criteria([part, nothing], 3, n=3, rng=RNG(0))
-    assert (found.value, found.n_undefined) == (pytest.approx(2 / 3), 1)
-    assert np.isnan(mean_of_criteria([nothing], 3, n=3, rng=RNG(0)).value)
-
-
-def test_the_interval_of_a_mean_of_one_is_near_that_of_the_one():
-    rng = RNG(1)
-    right = rng.integers(1, 6, 120)
-    judged = np.clip(right + rng.integers(-1, 2, 120), 1, 5)
-    items = [
-        RatedItem(
-            source_id=str(n // 3),
-            system_id=str(n % 3),
-            response=f"r{n}",
-            human={"wit": (float(one),) * 2},
-            scale={"wit": Scale(low=1, high=5)},
-        )
-        for n, one in enumerate(right.tolist())
-    ]
-    data = DataSet(name="many", items=tuple(items))
-    scores = Scores(
-        values=judged.astype(float),
-        problems=(None,) * 120,
-        label="j",
-        criterion=None,
-        n_unused=0,
-        samples=tuple((float(one),) for one in judged),
-    )
-    found = perspective_of_scores(
-        {"": scores}, data, perspective="global", answers=Scale(low=1, high=5), rng=RNG(0)
-    )
-    alone = weighted_kappa_interval(
-        right, judged, sources=data.groups.tolist(), levels=range(1, 6), rng=RNG(5)
-    )
-    assert found.mean.value == pytest.approx(alone.value)
-    assert (found.mean.low, found.mean.high) == pytest.approx((alone.low, alone.high), abs=0.02)
 
 
 def test_a_criterion_that_is_undefined_takes_no_part_in_the_interval_of_the_mean():
@@ -430,36 +296,20 @@ def test_kappa_equals_a_table_worked_by_hand():
     assert found.confusion.shifts == (0.5, 0, -1)
 
 
-def test_levels_that_nobody_uses_are_steps_all_the_same():
-    with_middle = of([1, 3, 3], [1, 1, 3])
-    wide = of([1, 5, 5], [1, 1, 5], scale=Scale(low=1, high=5), judged_on=Scale(low=1, high=5))
-    assert len(wide.confusion.levels) == 5
-    assert with_middle.kappa.value == pytest.approx(wide.kappa.value)
-
-
 def test_kappa_of_two_equal_constants_is_undefined():
     assert np.isnan(of([2, 2], [2, 2]).kappa.value)
     assert of([2, 2], [2, 2]).to_dict()["kappa"]["value"] is None
 
 
-def test_each_sample_goes_to_its_level_before_the_most_frequent_is_taken():
-    # Means or modes of the raw answers would be 48 or 60; as levels they are 2, 2, 3, 3, 2.
+def test_samples_become_levels_before_their_mode_is_taken():
     scores = SampledScores.of([[30, 35, 60, 60, 30.5]], [None], PERCENT_GLOBAL_PERSPECTIVE)
     assert ratings_of(scores, LEVELS)[0].tolist() == [2]
-
-
-def test_a_tied_mode_goes_to_the_one_nearer_the_mean_then_to_the_lower():
     near = SampledScores.of([[1, 1, 5, 5, 4], [2, 4]], [None] * 2, Scale(low=1, high=5))
     assert ratings_of(near, LEVELS)[0].tolist() == [5, 2]
-
-
-def test_turning_the_scale_of_the_judge_round_turns_its_rating_round():
-    scale, answers = Scale(low=0, high=20), range(21)
-    rows = [[[one] for one in answers], [[20 - one] for one in answers]]
-    one, other = (
-        ratings_of(SampledScores.of(each, [None] * 21, scale), LEVELS)[0] for each in rows
-    )
-    np.testing.assert_equal(one, 6 - other)
+    half, less = [3, np.nan], [3, np.nan, np.nan]
+    found, why = ratings_of(SampledScores.of([half, less], [None] * 2, THREE), LEVELS[:3])
+    np.testing.assert_equal(found, [3, np.nan])
+    assert why == (None, UNREADABLE)
 
 
 @pytest.mark.parametrize(("answer", "level"), [(12.5, 2), (87.5, 4), (37.5, 3), (62.5, 3)])
@@ -468,38 +318,12 @@ def test_halves_go_towards_the_middle(answer, level):
     assert ratings_of(scores, LEVELS)[0].tolist() == [level]
 
 
-def test_under_half_readable_is_unscored_and_half_is_enough():
-    half, less = [3, np.nan], [3, np.nan, np.nan]
-    found, why = ratings_of(SampledScores.of([half, less], [None] * 2, THREE), LEVELS[:3])
-    np.testing.assert_equal(found, [3, np.nan])
-    assert why == (None, UNREADABLE)
-
-
-def test_texts_with_fewer_samples_than_others_lack_none():
-    found, why = ratings_of(SampledScores.of([[1], [3] * 10], [None] * 2, THREE), LEVELS[:3])
-    assert (found.tolist(), why) == ([1, 3], (None, None))
-
-
 def test_what_has_no_rating_is_counted_with_its_reason_and_not_as_zero():
     found = of([1, 2, 3, 3], [1, [np.nan], [9.0], 3])
     assert (found.basis.unscored.n, found.basis.unscored.n_rows, found.basis.n_outside) == (2, 4, 1)
     assert found.kappa.n == 2
     assert sum(found.basis.unscored.reasons.values()) == 2
     assert found.kappa.value == pytest.approx(1.0)
-
-
-def test_scores_that_are_on_no_known_scale_are_no_ratings():
-    with pytest.raises(ValueError, match=UNKNOWN_SCALE.text):
-        of([1, 2], [-8.0, 3.0], judged_on=None)
-
-
-def test_where_no_rating_is_undisputed_the_reasons_are_counted():
-    human = [(1, 2), (3,)]
-    items = [RatedItem(response="", human={"wit": h}, scale={"wit": THREE}) for h in human]
-    data = DataSet(name="toy", items=tuple(items))
-    scores = SampledScores.of([[1], [2]], [None] * 2, THREE)
-    with pytest.raises(ValueError, match="1 are disputed, 1 have a single rating"):
-        global_report(right_levels(data, "wit"), scores, data.groups, rng=np.random.default_rng(0))
 
 
 @given(st.lists(st.tuples(*[st.integers(1, 3)] * 3), min_size=1, max_size=12))
@@ -573,24 +397,6 @@ def test_complete_sequences_have_the_same_accuracy_by_neighbours_and_by_errors()
     assert {k: (one.value, one.n) for k, one in found.apart.items()} == {1: (0.75, 4), 2: (1, 2)}
     same = found.apart[1].value, found.by_errors.at(1), found.accuracy.value, found.counted.value
     assert same == (0.75,) * 4
-
-
-def test_sets_that_say_nothing_of_errors_have_no_table_of_them():
-    rows = [("a", 0, 3), ("a", 1, 5)]
-    assert (
-        of_local_perspective(rows).by_errors
-        is of_local_perspective(rows, errors=[np.nan, np.nan]).by_errors
-        is None
-    )
-    assert of_local_perspective(rows, errors=[3, 3]).to_dict()["errors_apart"] == {}
-
-
-def test_accuracy_as_a_function_of_drawn_sources_is_that_of_their_pairs():
-    found = of_local_perspective(
-        [("a", 0, 3), ("a", 1, 5), ("b", 0, 7), ("b", 1, 6), ("b", 2, 8), ("c", 0, 1)]
-    )
-    draws = np.array([[3.0, 0, 0], [0, 1, 5], [1, 1, 1], [0, 0, 2]])
-    np.testing.assert_allclose(found.counted.of_counts(draws), [1, 0.5, 2 / 3, np.nan])
 
 
 @pytest.mark.parametrize(

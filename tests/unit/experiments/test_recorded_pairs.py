@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 
 import numpy as np
@@ -22,7 +21,6 @@ from judgesmith.experiments.benchmark.exemplars import (
 )
 from judgesmith.experiments.benchmark.plan import (
     compare_anchors,
-    compare_pairs,
     compare_with_anchors,
     same_source,
 )
@@ -32,12 +30,12 @@ from judgesmith.experiments.evaluate.preferring import evaluate_preferences, pai
 from judgesmith.metrics.anchors import rating_of
 from judgesmith.metrics.comparators import comparator_accuracy
 from judgesmith.metrics.resampling import share_interval
-from judgesmith.programs import DirectJudge, PairwiseJudge, SavedJudge, score_batch
+from judgesmith.programs import PairwiseJudge, SavedJudge, score_batch
 from judgesmith.programs.benchmarking import Compared
 from judgesmith.programs.families.exemplar import Ladder, LadderJudgement, Rung
 from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.lm import Budget, lm_client_of, model
-from judgesmith.signatures import Judgement, RatedItem, Rubric, Scale
+from judgesmith.signatures import Judgement, RatedItem, Scale
 from judgesmith.signatures.judgement import Cause, Reason
 
 # recorded pairs
@@ -72,13 +70,10 @@ def test_a_comparison_names_two_rows_of_a_source(read):
     assert (found.label, found.example) == ("pairs.jsonl", "'a|b'")
 
 
-def test_the_other_order_may_be_written_the_other_way_round(read):
+def test_the_other_order_may_be_written_the_other_way_round_or_be_a_judge_of_that_name(read):
     found = read(row("s", "b|a", 1), row("s", "a|b", 1))
     assert (found.first.tolist(), found.second.tolist()) == ([1], [0])
     assert (found.given.tolist(), found.swapped.tolist()) == ([1], [0])
-
-
-def test_the_other_order_may_be_a_judge_of_that_name(read):
     name = "m order swapped"
     rows = [row("s", "a|b", 1, judge="m"), row("s", "a|b", 0, judge=name)]
     for judge in (None, "m"):
@@ -86,9 +81,6 @@ def test_the_other_order_may_be_a_judge_of_that_name(read):
         assert (found.label, found.given.tolist(), found.swapped.tolist()) == ("m", [1], [0])
     alone = read(*rows, judge=name)
     assert (alone.label, alone.given.tolist(), alone.has_both_orders) == (name, [0], False)
-
-
-def test_a_twin_answers_on_the_same_criterion_alone(read):
     name = "m order swapped"
     rows = [
         row("s", "a|b", 1, judge=judge, criterion=criterion)
@@ -108,25 +100,14 @@ def test_a_pair_that_was_seen_in_the_other_order_alone_says_so(read):
     assert found.problems == (None, OTHER_ORDER)
 
 
-def test_the_majority_of_several_samples_counts(read):
+def test_the_majority_counts_a_plain_score_too_and_rows_of_other_sets_are_counted(read):
     found = read(row("s", "a|b", 1, None, 1, 0), row("t", "a|b|c", None))
     np.testing.assert_equal(found.given, [1, np.nan])
     assert found.problems == (None, NO_ANSWER)
-
-
-def test_a_plain_score_is_a_preference_too(read):
     found = read({"source_id": "s", "system_id": "a|b", "score": 0})
     assert found.given.tolist() == [0]
-
-
-def test_rows_of_other_sets_are_counted(read):
     found = read(row("s", "a|b", 1), row("z", "a|b", 1), row("s", "a|z", 1))
     assert (len(found.given), found.n_unused) == (1, 2)
-
-
-def test_single_rows_are_scores_still(read):
-    assert isinstance(read(row("s", "a", 3), row("t", "b|c", 4)), Scores)
-    assert isinstance(read(row("s", "a|b", 1)), PairedAnswers)
 
 
 @pytest.mark.parametrize(
@@ -252,13 +233,6 @@ class TestPairs:
             assert sorted(map(str, one)) == sorted(map(str, other))
         assert pairs_of(items, n_pairs=2, seed=3) != pairs_of(items, n_pairs=2, seed=4)
 
-    def test_are_as_many_of_each_source_as_there_are(self):
-        items = [*rated(2, 4), *[one.model_copy(update={"source_id": "x"}) for one in rated(1, 2)]]
-        counts = np.unique(
-            [one.source_id for one in pairs_of(items, n_pairs=3)], return_counts=True
-        )
-        assert dict(zip(*map(list, counts), strict=True)) == {"s0": 3, "s1": 3, "x": 1}
-
     @pytest.mark.parametrize(
         ("systems", "said"),
         [
@@ -277,19 +251,6 @@ class TestPairs:
         with pytest.raises(ValueError, match=said):
             pairs_of(items)
 
-    def test_of_several_sources_with_one_id_are_refused(self):
-        items = [
-            RatedItem(source_id="s", source=source, system_id=name, response=name)
-            for source in ("one", "two")
-            for name in "ab"
-        ]
-        with pytest.raises(ValueError, match="the id 's' stands for several sources"):
-            pairs_of(items)
-
-    def test_systems_may_have_the_sign_between_them_in_their_names(self):
-        items = [RatedItem(source_id="s", system_id=name, response=name) for name in ("a|b", "c")]
-        assert len(pairs_of(items)) == 1
-
 
 class TestFiles:
     def test_unanswered_pairs_say_why_and_are_asked_later(self, tmp_path):
@@ -305,13 +266,6 @@ class TestFiles:
             record_pairs(saved(), rated(), out, lm=model.lm(budget=Budget(max_calls=8)))
         assert rows_in(out)[-1]["score"] is not None
 
-    def test_the_same_run_writes_the_same_bytes(self, tmp_path):
-        files = [tmp_path / f"{name}.jsonl" for name in "ab"]
-        for file, concurrency in zip(files, (1, 7), strict=True):
-            lm = Comparer(by_worth(0.6)).lm()
-            record_pairs(saved(), rated(), file, lm=lm, concurrency=concurrency)
-        assert files[0].read_bytes() == files[1].read_bytes()
-
     def test_those_of_others_stay(self, tmp_path):
         out = tmp_path / "pairs.jsonl"
         out.write_text('{"a": 1}\n')
@@ -321,15 +275,6 @@ class TestFiles:
         assert record_pairs(saved(), rated(), out, lm=lm, overwrite=True).n_pairs == 36
         with pytest.raises(ValueError, match="JSON Lines"):
             record_pairs(saved(), rated(), tmp_path / "pairs.csv", lm=lm)
-
-    def test_only_a_judge_that_compares_is_asked(self, tmp_path):
-        with pytest.raises(ValueError, match="does not compare"):
-            record_pairs(saved(DirectJudge()), rated(), tmp_path / "pairs.jsonl")
-
-    def test_stated_answers_are_counted_with_their_reason(self, tmp_path):
-        model = Comparer(by_worth(), logprobs=False)
-        found = record_pairs(saved(), rated(1, 3), tmp_path / "pairs.jsonl", lm=model.lm())
-        assert list(found.stated.values()) == [6]
 
 
 # Texts compared with anchors of other sources, and anchors with each other.
@@ -397,12 +342,6 @@ def test_conflicting_orders_are_counted_and_similar():
     assert (found.tally.n_disagree, found.tally.n_similar) == (2, 2)
 
 
-def test_no_texts_are_compared_with_nothing():
-    comparator = Scripted()
-    found = compare_with_anchors([], ANCHORS, comparator)
-    assert (found.signs.shape, comparator.pairs) == ((0, 3, 2), [])
-
-
 def test_anchors_are_compared_across_ratings_alone():
     comparator = Scripted()
     found, pairs, levels_of = compare_anchors(ANCHORS, comparator)
@@ -410,16 +349,6 @@ def test_anchors_are_compared_across_ratings_alone():
     assert pairs == [(0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4)]
     assert found.signs.tolist() == [-1] * 8
     assert comparator_accuracy(found.signs, pairs, levels_of=levels_of).value == 1
-
-
-def test_pairs_are_compared_in_order():
-    found = compare_pairs(
-        [(item(2, "a"), item(1, "a")), (item(3, "a"), item(4, "a"))], Scripted(silent=["3"])
-    )
-    assert found.signs[0] == 1
-    assert math.isnan(found.signs[1])
-    assert found.disagreed == (False, None)
-    assert found.to_dict()["unanswered"] == 1
 
 
 @pytest.mark.parametrize(
@@ -439,7 +368,6 @@ def test_a_source_is_known_by_its_id_and_by_what_it_says(one, other, same):
 
 # Exemplars on file, and whether the judge itself puts them in order.
 
-TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "truth": "Is it true?"})
 ITEMS = [
     RatedItem(
         source=f"Bridge {n} opened on Monday. Ann cut the ribbon. It rained.",
@@ -488,23 +416,6 @@ def test_what_is_in_order_is_counted_by_hand():
     assert found.problems == {"no verdict": 1, "cut off": 1}
 
 
-def test_nothing_compared_is_undefined_and_no_zero():
-    found = exemplar_report([])
-    assert math.isnan(found.in_order.value)
-    assert found.to_dict()["monotone"]["value"] is None
-
-
-def test_every_source_is_written_once_for_every_criterion():
-    judge = ExemplarJudge(asks="criteria", rubric=TWO, levels=4)
-    found = list(exemplar_ladders(judge, ITEMS))
-    assert [item.source_id for item, _ in found] == ["0", "1", "2"]
-    for _, one in found:
-        assert [ladder.criterion for ladder in one.ladders] == ["brevity", "truth"]
-        assert [rung.level for rung in one.ladders[0].rungs] == [1, 2, 3, 4]
-        assert one.ladders[0].rungs[0].above is None
-    assert exemplar_report(found).in_order.n == 3 * 2 * 3
-
-
 def test_judging_and_taking_out_share_the_exemplars(tmp_path):
     lm = model("offline", ledger=tmp_path / "ledger.sqlite")
     score_batch(ExemplarJudge(), ITEMS, lm=lm)
@@ -527,18 +438,6 @@ def test_the_file_is_the_same_whenever_it_is_written(tmp_path):
     assert (rows[0]["writer"], rows[0]["levels"], rows[0]["above"]) == ("offline", 3, None)
     assert rows[2]["text"] == "Bridge 0 opened on Monday. Ann cut the ribbon. It rained."
     assert found.in_order.value == 1.0
-
-
-def test_the_offline_model_orders_what_it_writes():
-    judge = ExemplarJudge(levels=5)
-    report = exemplar_report(exemplar_ladders(judge, ITEMS))
-    assert report.in_order.value >= 0.9
-    assert report.monotone.n_groups == 3
-
-
-def test_judges_of_other_families_write_none():
-    with pytest.raises(ValueError, match="only exemplar judges write exemplars"):
-        list(exemplar_ladders(DirectJudge(), ITEMS))
 
 
 # The texts that a judge keeps are a fair sample of all that it judged.
@@ -593,7 +492,7 @@ def rows_best_responses(*given):
     )
 
 
-def test_the_best_come_first_and_of_equals_the_earlier():
+def test_good_responses_are_those_rated_well_where_a_reference_is_lacking():
     data = rows_best_responses(
         ("a", "good", {"wit": (4,)}, ()),
         ("a", "fair", {"wit": (3, 4)}, ()),
@@ -602,43 +501,22 @@ def test_the_best_come_first_and_of_equals_the_earlier():
         ("b", "bad", {"wit": (1,)}, ()),
     )
     assert best_responses(data, [[0, 1, 2, 3], [4], []]) == (("best", "good", "as good"), (), ())
-
-
-def test_what_nobody_rated_is_not_known_to_be_good():
     data = rows_best_responses(
         ("a", "unrated", {}, ()), ("a", "x", {"wit": (5,)}, ()), ("a", "y", {"wit": (1,)}, ())
     )
     assert best_responses(data, [[0, 1, 2]]) == (("x",),)
-
-
-def test_few_faults_are_good():
     data = rows_best_responses(
         ("a", "clean", {"faults": (0,)}, ()), ("a", "dirty", {"faults": (9,)}, ())
     )
     assert best_responses(data, [[0, 1]]) == (("clean",),)
-
-
-def test_a_reference_in_any_row_is_enough_unless_it_is_blank():
     data = rows_best_responses(
         ("a", "x", {"wit": (5,)}, ()),
         ("a", "y", {"wit": (1,)}, ("A reference.",)),
         ("b", "z", {"wit": (5,)}, (" ",)),
     )
     assert best_responses(data, [[0, 1], [2]]) == ((), ("z",))
-
-
-def test_where_all_are_rated_the_same_none_is_known_to_be_good():
     data = rows_best_responses(("a", "x", {"wit": (5,)}, ()), ("b", "y", {"wit": (5,)}, ()))
     assert best_responses(data, [[0], [1]]) == ((), ())
-
-
-def test_ratings_are_not_asked_for_where_nothing_is_lacking():
-    assert best_responses(rows_best_responses(("a", "x", {}, ("A reference.",))), [[0]]) == ((),)
-
-
-def test_without_ratings_nothing_is_good():
-    with pytest.raises(ValueError, match="rated"):
-        best_responses(rows_best_responses(("a", "x", {}, ())), [[0]])
 
 
 def test_a_benchmark_starts_from_them_and_says_so():
@@ -648,9 +526,3 @@ def test_a_benchmark_starts_from_them_and_says_so():
     assert start.notes[-1] == (
         "1 source has no reference: responses rated 75% of the scale or more stand in."
     )
-
-
-def test_a_benchmark_without_a_good_text_is_refused():
-    data = rows_best_responses(("a", "x", {"wit": (3,)}, ()), ("b", "y", {"wit": (1,)}, ()))
-    with pytest.raises(ValueError, match="nor a response that people found good; have texts"):
-        benchmark_start(data, BenchmarkSettings(perspective="local"))

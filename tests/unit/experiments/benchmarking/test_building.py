@@ -1,50 +1,41 @@
 """Benchmarks are built: candidates, plans, folders and settings."""
 
-import hashlib
 import json
 from collections import Counter, defaultdict
 from dataclasses import replace
-from importlib.metadata import version
 
 import hostile
-import numpy as np
 import pytest
 from benchmark_texts import PLACES, rows
 
 from judgesmith.data import read_items
 from judgesmith.data.items import DataSet
-from judgesmith.errors import InputError
 from judgesmith.experiments.benchmark.anchor_texts import LOOKED_AT, texts_looked_at
 from judgesmith.experiments.benchmark.beginning import benchmark_start, plan_of
-from judgesmith.experiments.benchmark.building import build_benchmark, planned_steps
+from judgesmith.experiments.benchmark.building import planned_steps
 from judgesmith.experiments.benchmark.models import (
     BenchmarkModels,
     UnfinishedError,
-    check_benchmark_roles,
 )
 from judgesmith.experiments.benchmark.perspective_building import (
     COPY,
     ErrorsPerRating,
     Order,
-    UnratedPilotError,
     made_candidates,
 )
 from judgesmith.experiments.benchmark.plan import counting
 from judgesmith.experiments.benchmark.report import (
     check_benchmark,
-    put_report,
     read_benchmark,
     report_text,
     save_benchmark,
 )
-from judgesmith.experiments.benchmark.rows import drawn_sources, texts_by_source
 from judgesmith.experiments.benchmark.settings import ROLES, BenchmarkSettings, rating_levels
-from judgesmith.metrics.anchors import rating_of
 from judgesmith.programs.lm import BudgetSpent, LMClient, ModelAnswer, model
 from judgesmith.programs.lm.client import PureSender
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.perturbing.orders import ATTEMPTS
-from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures import Scale
 from judgesmith.signatures.judgement import Reason
 from judgesmith.signatures.perturbation import Skipped, SubAspect
 
@@ -90,13 +81,6 @@ def test_rows_are_rated_data_of_one_criterion_each_without_the_reference(sequenc
     assert data[0].extra["task"] == "summarization"
 
 
-def test_criteria_of_a_source_start_from_different_references(sequences):
-    starts = {
-        (s, c): own[0]["provenance"]["reference"] for (s, c), own in by_sequence(sequences).items()
-    }
-    assert all(starts[s, "fluency"] != starts[s, "relevance"] for s, _ in starts)
-
-
 def test_a_short_text_has_fewer_steps_and_is_counted(build):
     item = next(rows()).model_copy(update={"references": ("He left.",)})
     others = list(rows())[3:]
@@ -134,13 +118,6 @@ def test_what_became_of_every_candidate_is_told(ratings):
     for row in ratings.rows:
         assert row["provenance"]["aimed"] in (1.0, 2.0, 3.0)
         assert -1 <= row["provenance"]["value"] <= 2
-
-
-def test_anchors_are_texts_of_the_data_and_named_with_their_values(ratings):
-    lines = ratings.files["anchors.jsonl"]
-    assert [line["rating"] for line in lines] == [1, 1, 2, 2, 3, 3]
-    assert all(line["human"] == [line["rating"]] for line in lines)
-    assert len({line["source_id"] for line in lines if line["rating"] == 1}) == 2
 
 
 @pytest.mark.parametrize("perspective", ["local", "global"])
@@ -243,20 +220,6 @@ def test_texts_from_anywhere_end_in_rows_and_nowhere_else(build, tmp_path):
     assert page.startswith("# Benchmark of &lt;b&gt;\\[x\\](y), local")
 
 
-def test_every_stage_tells_how_far_it_is_up_to_its_end(articles):
-    told = defaultdict(int)
-    totals = {}
-
-    def progress(stage, n, total):
-        told[stage] += n
-        totals[stage] = total
-
-    settings = BenchmarkSettings(perspective="local", criteria=("fluency",), steps=1)
-    build_benchmark(articles, settings, progress=progress)
-    assert dict(told) == {"errors put in (fluency)": 4, "comparator checked (fluency)": 4}
-    assert totals == told
-
-
 @pytest.fixture
 def pilot_of(monkeypatch):
     """Set what the pilots find, one criterion after the other."""
@@ -295,16 +258,6 @@ def test_a_criterion_whose_pilot_is_out_of_order_is_left_out_unless_it_is_kept(
     assert few.report["dropped"] == {}
 
 
-def test_a_criterion_whose_pilot_has_no_rating_is_left_out(articles, build, pilot_of):
-    pilot_of(UnratedPilotError("none"), (2, 1, 0))
-    made = build(articles, "global", per_rating=1)
-    assert made.report["dropped"]["fluency"]["why"] == "pilot_unrated"
-    assert set(made.report["criteria"]) == {"relevance"}
-    pilot_of(UnratedPilotError("none"), (0, 1, 2))
-    with pytest.raises(InputError, match=r"(?s)fluency is left out: .*relevance is left out: "):
-        build(articles, "global", per_rating=1)
-
-
 def test_nothing_to_start_from_is_said_with_what_to_do(articles, build):
     bare = [
         one.model_copy(update={"references": (), "human": {"fluency": (1,)}}) for one in articles
@@ -316,33 +269,6 @@ def test_nothing_to_start_from_is_said_with_what_to_do(articles, build):
         build(DataSet(name="copies", items=tuple(copies)), "local")
     written = build(DataSet(name="bare", items=tuple(bare)), "local", n_candidates=2, steps=1)
     assert {row["provenance"]["reference"][:7] for row in written.rows} == {"written"}
-
-
-def test_one_source_alone_has_no_anchors_that_its_texts_could_be_compared_with(build):
-    lonely = DataSet(name="lonely", items=tuple(rows(places=PLACES[:1])))
-    with pytest.raises(ValueError, match="lonely has rated data about one source only"):
-        build(lonely, "global")
-    assert len(build(lonely, "local", steps=1).rows) == 4
-
-
-def test_ties_between_ratings_go_by_what_the_errors_were_meant_for(articles, build, monkeypatch):
-    aims = []
-
-    def recorded(*given, aimed, **more):
-        aims.append(aimed)
-        return rating_of(*given, aimed=aimed, **more)
-
-    monkeypatch.setattr("judgesmith.experiments.benchmark.perspective_building.rating_of", recorded)
-    made = build(articles, "global", criteria=("fluency",))
-    pilot, candidates = aims
-    assert all(one != one for one in pilot)
-    assert candidates == [line["aimed"] for line in made.files["candidates.jsonl"]]
-
-
-def test_texts_of_a_source_and_criterion_stand_from_the_best_rating_down(ratings):
-    for own in by_sequence(ratings).values():
-        given = [row["human"]["fluency"][0] for row in own]
-        assert given == sorted(given, reverse=True)
 
 
 # Texts that are to have a rating: what is ordered is made, dropped, or a copy, and counted.
@@ -381,14 +307,6 @@ def test_without_errors_a_candidate_is_the_reference_and_a_second_one_a_copy(pla
     assert counts.dropped == {COPY: 1}
 
 
-def test_errors_of_one_side_alone_can_be_ordered(plan):
-    side = plan.sub_aspects["fluency"][1]
-    (one,), _ = made_candidates(
-        plan, plan.criteria[0], [order(plan, 1, sides=(side,))], step="single errors put in"
-    )
-    assert one.target.errors[0].sub_aspect == side.name
-
-
 class Mumbler:
     """Answers nothing that can be read; remembers which answer to a question was wanted."""
 
@@ -423,38 +341,12 @@ def test_errors_that_the_budget_did_not_reach_end_the_run():
         counts.outcome(Skipped(reason="no answer", code=Reason.OVER_BUDGET))
 
 
-def test_sources_are_drawn_in_their_order_and_differ_by_seed():
-    several = texts_by_source(DataSet(name="toy", items=tuple(rows(places=tuple("abcdefghij")))))
-    drawn = [drawn_sources(several, 4, rng=np.random.default_rng(seed)) for seed in range(4)]
-    for own in drawn:
-        assert [one.id for one in own] == sorted(one.id for one in own)
-    assert len({tuple(one.id for one in own) for own in drawn}) > 1
-    assert drawn_sources(several, 99, rng=np.random.default_rng(0)) == several
-
-
-def test_sources_without_an_id_get_one_and_none_has_that_of_another():
-    items = [RatedItem(source=text, response="r") for text in ("a", "b", "a")]
-    items.append(RatedItem(source_id="source-1", source="c", response="r"))
-    found = texts_by_source(DataSet(name="toy", items=tuple(items)))
-    assert [one.indices for one in found] == [(0, 2), (1,), (3,)]
-    assert len({one.id for one in found}) == 3
-
-
 def test_the_rater_is_shown_what_people_rated_nearest_to_each_rating(articles):
     some = DataSet(name="toy", items=articles.items * 10)
     found = texts_looked_at(some, "fluency", (1.0, 3.0), 1)
     assert len(found) == 2 * LOOKED_AT
     assert {some[index].human["fluency"] for index in found} == {(1.0,), (3.0,)}
     assert texts_looked_at(articles, "fluency", (1.0, 2.0, 3.0), 5) == list(range(12))
-
-
-def test_of_texts_rated_alike_the_rater_is_shown_such_as_have_different_sources():
-    items = [
-        RatedItem(source_id=f"{n // 20}", response="r", human={"c": (2,)}, scale={"c": "1..2"})
-        for n in range(20 * LOOKED_AT)
-    ]
-    found = texts_looked_at(DataSet(name="toy", items=tuple(items)), "c", (2.0,), 1)
-    assert len({items[index].source_id for index in found}) == len(found) == LOOKED_AT
 
 
 @pytest.mark.parametrize(
@@ -528,13 +420,6 @@ def test_what_is_no_benchmark_is_never_replaced(tmp_path):
             read_benchmark(tmp_path / name)
 
 
-def test_a_report_is_replaced_in_its_place(tmp_path):
-    save(tmp_path / "made")
-    put_report(tmp_path / "made", {"run": "one", "perspective": "local", "n": 1}, "# New\n")
-    assert json.loads((tmp_path / "made" / "report.json").read_text())["n"] == 1
-    assert (tmp_path / "made" / "report.md").read_text() == "# New\n"
-
-
 # What a benchmark will ask: as many questions as it then does where every text has room.
 
 
@@ -586,53 +471,10 @@ def test_a_model_that_puts_errors_in_is_asked_for_each_and_three_times_at_most(a
     assert found["references written"].calls == 12
 
 
-@pytest.mark.parametrize(
-    ("role", "says"), [("compare", "did you mean comparator"), ("x", "it has writer, injector")]
-)
-def test_a_role_that_nobody_has_is_refused_with_the_nearest(role, says):
-    with pytest.raises(ValueError, match=says):
-        check_benchmark_roles([role])
-
-
 # Settings of a benchmark: what cannot be is refused, and every one tells runs apart.
 
 GLOBAL = BenchmarkSettings(perspective="global")
 MODELS = {"injector": "offline"}
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"perspective": "sideways"},
-        {"criteria": ()},
-        {"n_sources": 0},
-        {"per_rating": 0},
-        {"spare": -0.1},
-        {"pilot": 0},
-        {"pilot": 1.1},
-        {"stepps": 3},
-    ],
-)
-def test_what_cannot_be_is_refused(given):
-    with pytest.raises(InputError):
-        BenchmarkSettings(**{"perspective": "local", **given})
-
-
-def test_a_third_more_than_wanted_is_made():
-    made = [GLOBAL.model_copy(update={"per_rating": n}).n_made for n in (1, 2, 3, 6, 9)]
-    assert made == [2, 3, 4, 8, 12]
-    assert GLOBAL.model_copy(update={"spare": 0.0}).n_made == 3
-
-
-def test_a_global_benchmark_has_texts_written_unless_said_otherwise():
-    local = BenchmarkSettings(perspective="local")
-    assert (GLOBAL.n_written, local.n_written) == (20, 0)
-    given = [one.model_copy(update={"n_candidates": 3}) for one in (GLOBAL, local)]
-    assert [one.n_written for one in given] == [3, 3]
-
-
-def test_the_pilot_has_a_tenth_of_the_sources_and_three_of_a_few():
-    assert [GLOBAL.n_pilot(n) for n in (1, 2, 10, 60, 100)] == [1, 2, 3, 6, 10]
 
 
 def test_fingerprints_change_with_data_models_sub_aspects_rubric_and_every_setting():
@@ -665,12 +507,3 @@ def test_fingerprints_change_with_data_models_sub_aspects_rubric_and_every_setti
     }
     assert len(found) == 19
     assert GLOBAL.fingerprint("data", MODELS) == GLOBAL.fingerprint("data", dict(MODELS))
-
-
-def test_a_fingerprint_holds_what_is_kept_only_where_that_is_said():
-    stated = {"perspective": "global", **GLOBAL.model_dump(exclude={"perspective"})}
-    assert "keep_inverted" in stated
-    whole = {name: value for name, value in stated.items() if name != "keep_inverted"}
-    said = [whole, "data", MODELS, None, "", version("judgesmith")]
-    before = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:12]
-    assert GLOBAL.fingerprint("data", MODELS) == before

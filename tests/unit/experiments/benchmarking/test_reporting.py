@@ -12,18 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgesmith.data import read_items
 from judgesmith.data.problems import DataError
 from judgesmith.experiments.benchmark.anchor_texts import model_ratings
-from judgesmith.experiments.benchmark.models import UnfinishedError
 from judgesmith.experiments.benchmark.perspective_building import errors_per_rating
 from judgesmith.experiments.benchmark.plan import OneMore, seen_errors
 from judgesmith.experiments.benchmark.report import (
     blind_kinds_of,
     checks_table,
-    estimate_cell,
     report_text,
-    share_cell,
 )
 from judgesmith.experiments.benchmark.rows import BenchmarkSource
 from judgesmith.experiments.benchmark.spot_check import (
@@ -47,31 +43,17 @@ def needed(ratings, n_errors, levels=(1, 2, 3, 4, 5)):
     return errors_per_rating(ratings, n_errors, levels=levels).n_errors
 
 
-def test_the_median_is_taken_the_lower_of_two():
+def test_the_errors_needed_for_a_rating_are_a_median_or_lie_between_neighbours():
     assert needed([1, 1, 1, 2, 2], [4, 9, 6, 3, 2], levels=(1, 2)) == (6, 2)
-
-
-def test_a_rating_that_no_text_had_lies_between_its_neighbours_halves_towards_fewer():
     assert needed([1, 5], [10, 0]) == (10, 7, 5, 2, 0)
     assert needed([1, 3], [5, 0], levels=(1, 2, 3)) == (5, 2, 0)
-
-
-def test_beyond_what_any_text_had_the_most_errors_tried_and_none():
     assert needed([3, 3, 3], [2, 3, 15]) == (15, 9, 3, 1, 0)
-
-
-def test_texts_without_a_rating_count_for_nothing_but_what_was_tried():
     found = errors_per_rating([2, math.nan], [3, 12], levels=(1, 2))
     assert (found.n_errors, found.n_texts) == ((12, 3), (0, 1))
     assert found.to_dict() == {
         "1": {"n_errors": 12, "pilot_texts": 0},
         "2": {"n_errors": 3, "pilot_texts": 1},
     }
-
-
-def test_more_errors_for_a_higher_rating_are_out_of_order():
-    assert errors_per_rating([1, 2], [3, 1], levels=(1, 2)).in_order
-    assert not errors_per_rating([1, 2], [1, 3], levels=(1, 2)).in_order
 
 
 def test_an_order_is_inverted_only_where_enough_texts_say_so():
@@ -82,11 +64,6 @@ def test_an_order_is_inverted_only_where_enough_texts_say_so():
     # Whoever lies between says nothing, if there are few.
     apart = errors_per_rating([1] * 3 + [2] + [3] * 3, [1] * 3 + [0] + [2] * 3, levels=(1, 2, 3))
     assert apart.inverted
-
-
-def test_a_pilot_without_any_rating_says_what_to_do():
-    with pytest.raises(ValueError, match="none of the 2 texts of the pilot could be rated"):
-        needed([math.nan, math.nan], [0, 1])
 
 
 # Reports of benchmarks in words: what is undefined, missing or said by people.
@@ -108,11 +85,6 @@ def report(sequences):
     return copy.deepcopy(dict(sequences.report))
 
 
-def test_what_is_undefined_is_said_to_be():
-    assert estimate_cell({"value": None, "low": None, "high": None}) == "undefined"
-    assert share_cell(None) == "undefined"
-
-
 def test_what_people_say_has_a_row_each():
     assert checks_table(CHECKED).rows == (
         ("all", "0.500 [0.200, 0.800]"),
@@ -124,13 +96,6 @@ def test_what_people_say_has_a_row_each():
     )
     alone = {**CHECKED, "near": None, "agreement": None, "by_rater": {}, "by_criterion": {}}
     assert checks_table(alone).rows == (("all", "0.500 [0.200, 0.800]"),)
-
-
-def test_what_people_say_stands_in_the_report_with_marks_escaped(report):
-    text = report_text({**report, "spot_check": CHECKED})
-    assert "7 answers to 4 questions, 1 left blank." in text
-    assert "| flu\\|ency | 0.500 |" in text
-    assert "Nobody has checked it yet" not in text
 
 
 def test_sources_that_are_left_out_and_errors_that_nobody_sees_are_named(report):
@@ -145,14 +110,6 @@ def test_sources_that_are_left_out_and_errors_that_nobody_sees_are_named(report)
         own["comparator"]["kinds"] = []
     assert "No kind of error is surely missed in most pairs." in report_text(report)
     assert "## Notes" not in report_text({**report, "notes": []})
-
-
-def test_of_a_comparator_that_nobody_could_read_it_is_not_said_that_it_sees_all(report):
-    for own in report["criteria"].values():
-        own["comparator"] |= {"accuracy": {"value": None, "n": 0}, "kinds": []}
-    text = report_text(report)
-    assert "- fluency, relevance: unknown, as no pair has an answer." in text
-    assert "No kind of error is surely missed" not in text
 
 
 # What the comparator of a benchmark notices, kind by kind, and how its raters are asked.
@@ -208,18 +165,6 @@ def test_pairs_without_an_answer_are_left_out_and_counted():
     silent = seen_errors(pairs[:1], Sayer(None))
     assert math.isnan(silent.accuracy.value)
     assert math.isnan(silent.similar)
-
-
-def test_pairs_that_the_budget_did_not_reach_end_the_run():
-    spent = Cause(Reason.OVER_BUDGET, "not asked", detail="the budget of 2 calls is spent.")
-
-    class Spent:
-        def each(self, pairs, *, progress=None):
-            for pair in pairs:
-                yield pair, Compared(cause=spent)
-
-    with pytest.raises(UnfinishedError, match="the budget of 2 calls"):
-        seen_errors([one_more("a", "typo")], Spent())
 
 
 def test_ratings_are_samples_at_temperature_1_and_those_unread_are_undefined():
@@ -382,12 +327,6 @@ def test_what_is_no_rating_is_named_with_its_line(tmp_path, rated, answer, expec
     assert fault.value.problems[0].where == "ann.csv:2"
 
 
-def test_rows_of_another_benchmark_are_refused(tmp_path, rated, ordered):
-    path = filled(tmp_path, drawn(rated, 1), lambda one: "1")
-    with pytest.raises(DataError, match="an id of this benchmark's sheet, once"):
-        read_spot_checks([path], ordered)
-
-
 def test_a_blank_sheet_and_another_table_say_what_to_do(tmp_path, rated):
     blank = filled(tmp_path, drawn(rated, 2), lambda one: "")
     with pytest.raises(ValueError, match="no question is answered"):
@@ -406,45 +345,6 @@ def test_a_blank_sheet_and_another_table_say_what_to_do(tmp_path, rated):
 
 
 # Benchmarks of a few sources of SummEval, offline: sequences of sixteen, ratings of 1 to 5.
-
-
-@pytest.fixture(scope="module")
-def summeval(data_folder):
-    return read_items(data_folder / "summeval.jsonl.gz")
-
-
-@pytest.mark.data
-@pytest.mark.no_cover
-def test_sequences_have_the_reference_and_fifteen_errors(summeval, build):
-    made = build(summeval, "local", n_sources=6, steps=15, n_references=5)
-    told = made.report["criteria"]
-    assert set(told) == {"coherence", "consistency", "fluency", "relevance"}
-    for own in told.values():
-        assert own["sequences"] == own["sources"] == 6
-        assert own["texts"] == sum(int(n) * count for n, count in own["lengths"].items())
-        assert sum(count for n, count in own["lengths"].items() if n == "16") >= 5
-    assert blind_kinds_of(made.report)
-
-
-@pytest.mark.data
-@pytest.mark.no_cover
-def test_ratings_are_balanced_as_far_as_texts_of_them_can_be_made(summeval, build):
-    made = build(
-        summeval,
-        "global",
-        criteria=("consistency",),
-        n_sources=2,
-        per_rating=3,
-        n_references=3,
-        n_candidates=6,
-    )
-    per_cell = Counter((row["source_id"], row["human"]["consistency"][0]) for row in made.rows)
-    assert max(per_cell.values()) == 3
-    assert {rating for _, rating in per_cell} >= {1.0, 3.0}
-    told = made.report["criteria"]["consistency"]
-    missing = sum(one["missing"] for one in told["balance"]["ratings"])
-    assert len(made.rows) + missing == 2 * 5 * 3
-    assert told["anchors"]["accuracy"]["value"] > 0.6
 
 
 # docs/explanation/dual-perspective.md names functions and tests: they are there.
