@@ -23,7 +23,6 @@ from judgesmith.optimizers.space.demonstrations import (
     Pool,
     demonstration_choices,
 )
-from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.lm import LMClient, ModelAnswer, lm_client_of, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
@@ -112,15 +111,6 @@ def test_compiling_twice_gives_the_same_judge(lm, student):
     assert first == second
 
 
-def test_another_seed_draws_other_demonstrations(lm, student):
-    drawn = []
-    for seed in (0, 1):
-        optimizer = search(lm, seed=seed)
-        optimizer.compile(student, trainset=examples(range(30)))
-        drawn.append([trial.keys for trial in optimizer.trials_])
-    assert drawn[0] != drawn[1]
-
-
 def test_the_best_trial_is_the_judge_that_comes_back_without_a_rule(lm, student):
     optimizer = search(lm, n_trials=8, confirm=None)
     judge = optimizer.compile(student, trainset=examples(range(30)))
@@ -196,17 +186,6 @@ def test_of_equals_fewer_demonstrations_win_and_then_the_earlier(student):
     assert judge.protocol.demonstrations == {}
 
 
-def test_rank_puts_scored_share_before_value_and_value_before_length():
-    def rank(value, share=1.0, n=3):
-        return TrialRecord(
-            n_demonstrations=n, n_bootstrapped=0, keys=(), value=value, share_scored=share
-        ).rank
-
-    assert rank(0.1) > rank(2.0, share=0.94) > rank(math.nan, share=0.94)
-    assert rank(-3.0) > rank(math.nan)
-    assert rank(1.0, n=0) > rank(1.0, n=3)
-
-
 def test_a_budget_that_ends_in_the_search_leaves_the_best_so_far(student):
     whole = search(lm_of(lambda user, shown: says(number(user + "".join(shown)))))
     whole.compile(student, trainset=examples(range(30)))
@@ -220,12 +199,6 @@ def test_a_budget_that_ends_in_the_search_leaves_the_best_so_far(student):
     best = max(optimizer.trials_, key=lambda trial: trial.rank)
     shown = judge.protocol.demonstrations.get("grade", ())
     assert tuple(one.key for one in shown) == best.keys
-
-
-def test_progress_counts_every_judged_row(lm, student):
-    counted = []
-    search(lm, on_progress=counted.append).compile(student, trainset=examples(range(30)))
-    assert sum(counted) == 5 * 48
 
 
 @pytest.mark.parametrize(
@@ -244,21 +217,6 @@ def test_progress_counts_every_judged_row(lm, student):
 def test_rows_that_nothing_can_be_chosen_by_are_refused(lm, student, trainset, valset, message):
     with pytest.raises(ValueError, match=message):
         search(lm).compile(student, trainset=trainset, valset=valset)
-
-
-@pytest.mark.parametrize("setting", [{"n_demonstrations": 0}, {"n_trials": 0}])
-def test_settings_that_search_nothing_are_refused_at_construction(lm, setting):
-    with pytest.raises(ValueError, match="must be 1 or more; got"):
-        search(lm, **setting)
-
-
-def test_only_judges_can_be_compiled(lm):
-    with pytest.raises(TypeError, match=r"expected a judge, .*; got Predict"):
-        search(lm).compile(dspy.Predict("a -> b"), trainset=examples(range(30)))
-
-
-def test_an_objective_may_be_named():
-    assert str(RandomDemonstrationSearch("spearman@sample").objective) == "spearman@sample"
 
 
 def showing(student, rows, *, question="grade", grade=50):
@@ -312,24 +270,6 @@ class TestTheStudentsOwnDemonstrations:
         others = (*with_own.trials_[:1], *with_own.trials_[2:])
         assert [replace(one, number=n) for n, one in enumerate(others)] == list(plain.trials_)
 
-    def test_they_compete_in_a_single_round_too(self, student):
-        student = showing(student, [self.own()])
-        optimizer = search(lm_of(self.best_with_own()), n_trials=1)
-        assert optimizer.compile(student, trainset=self.ROWS).protocol == student.protocol
-        assert len(optimizer.trials_) == 2
-
-    def test_they_are_dropped_where_others_are_better(self, student):
-        human = {one["response"]: one["score"] for one in self.ROWS}
-
-        def rule(user, shown):
-            response = "response " + user.split("response ")[-1].split("\n")[0]
-            if shown:
-                return says(number(user + "".join(shown)))
-            return says(round(20 * human[response]))
-
-        judge = search(lm_of(rule)).compile(showing(student, [self.own()]), trainset=self.ROWS)
-        assert judge.protocol.demonstrations == {}
-
     def test_rows_that_they_show_are_not_chosen_by(self, student):
         asked = set()
 
@@ -344,11 +284,6 @@ class TestTheStudentsOwnDemonstrations:
         assert asked == {one["response"] for one in selection[3:]}
         for trial in optimizer.trials_:
             assert not set(trial.keys) & {key_of(one) for one in selection[3:]}
-
-    def test_nothing_is_chosen_where_they_show_every_row(self, student, lm):
-        pool, selection = self.ROWS[:20], self.ROWS[20:24]
-        with pytest.raises(ValueError, match="all 0 validation scores are missing"):
-            search(lm).compile(showing(student, selection), trainset=pool, valset=selection)
 
     def test_a_budget_that_ends_before_they_were_tried_leaves_them(self, student):
         for n_calls in (5, 48 + 5):
@@ -455,23 +390,6 @@ class TestEveryVariant:
         assert asked
         assert not asked & shown
 
-    @pytest.mark.no_cover
-    @pytest.mark.parametrize("choices", [VARIANTS["fine"], VARIANTS["separate"]])
-    def test_several_targets_are_agreed_with_at_once(self, choices, offline):
-        student = ActiveCritic(rubric=RUBRIC, **choices)
-        values = {}
-        for targets in (
-            ("score",),
-            ("Fluency",),
-            ("relevance",),
-            ("score", "fluency", "relevance"),
-        ):
-            optimizer = search(offline, n_trials=2, targets=targets)
-            optimizer.compile(student, trainset=prose(12))
-            values[targets] = np.array([trial.value for trial in optimizer.trials_])
-        *single, several = values.values()
-        assert several == pytest.approx(np.mean(single, axis=0))
-
     def test_each_target_needs_its_scores(self):
         class Silent(OfflineEngine):
             """Never scores relevance, once examples are shown."""
@@ -529,19 +447,6 @@ def test_a_target_that_the_judge_does_not_score_is_refused_before_anything_is_as
     assert lm._engine_spec.client.engine.asked == 0
 
 
-def test_a_target_that_nobody_rated_is_refused_before_anything_is_asked():
-    lm = lm_of(lambda user, shown: says(50))
-    rows = [one.without("criteria") for one in prose(12)]
-    with pytest.raises(ValueError, match="no score on the criterion fluency; there is none"):
-        search(lm, targets=("fluency",)).compile(ActiveCritic(rubric=RUBRIC), trainset=rows)
-    assert lm._engine_spec.client.engine.asked == 0
-
-
-def test_a_search_for_nothing_is_refused():
-    with pytest.raises(ValueError, match="no targets to agree with; name score, or criteria"):
-        RandomDemonstrationSearch(targets=())
-
-
 def test_sets_that_come_out_the_same_are_asked_about_once():
     rows = [one.without("criteria") for one in prose(12)]
     student = ActiveCritic(rubric=RUBRIC, overall="mean")
@@ -587,11 +492,6 @@ def grades(shown, question="grade"):
     return [one.outputs["score"] for one in shown[question]]
 
 
-def test_without_rows_to_show_there_is_nothing_to_choose():
-    assert demonstration_choices(0, most=5, n_demo_sets=3) == ()
-    assert demonstration_choices(20, most=0, n_demo_sets=3) == ()
-
-
 @pytest.mark.parametrize(
     ("most", "numbers"),
     [(3, "3 0 1 2"), (4, "3 0 1 2 4"), (8, "3 0 1 2 5 8"), (2, "0 1 2"), (12, "3 0 1 2 5 8 12")],
@@ -600,37 +500,11 @@ def test_the_most_that_may_be_shown_competes(most, numbers):
     assert demonstration_choices(40, most=most, n_demo_sets=1)[0].ids == tuple(numbers.split())
 
 
-def test_no_more_are_shown_than_there_are_rows():
-    assert demonstration_choices(2, most=8, n_demo_sets=1)[0].ids == ("0", "1", "2")
-
-
-def test_order_arises_from_two_on():
-    found = demonstration_choices(40, most=3, n_demo_sets=1)[-1].only_if
-    assert found == {N: ("3", "2"), CHOSEN: ("stratified", "random", "diverse")}
-    assert ORDER not in [one.name for one in demonstration_choices(40, most=1, n_demo_sets=1)]
-
-
-def test_runs_arise_only_where_a_judge_has_some():
-    if_fine = {"variant": ("fine",)}
-    found = demonstration_choices(40, most=1, n_demo_sets=1, with_runs_if=if_fine)
-    drawn = {CHOSEN: ("stratified", "random", "diverse")}
-    assert found[-1].only_if == {"variant": ("fine",), N: ("1",), **drawn}
-    found = demonstration_choices(40, most=1, n_demo_sets=1, with_runs_if=None)
-    assert RUNS not in [one.name for one in found]
-
-
 @pytest.mark.parametrize("chosen", ["random", "stratified", "diverse"])
 def test_the_same_configuration_shows_the_same_rows(chosen):
     twice = [drawer().shown(VANILLA, picked("5", chosen)) for _ in range(2)]
     assert twice[0] == twice[1]
     assert len({one.key for one in twice[0]["grade"]}) == 5
-
-
-@pytest.mark.parametrize("chosen", ["random", "stratified", "diverse"])
-def test_another_draw_or_seed_shows_others(chosen):
-    first = drawer().shown(VANILLA, picked("5", chosen))
-    assert first != drawer().shown(VANILLA, picked("5", chosen, draw="1"))
-    assert first != drawer(seed=1).shown(VANILLA, picked("5", chosen))
 
 
 def test_stratified_ones_span_the_human_scores():
@@ -681,13 +555,3 @@ class TestNearest:
         few = bounded.shown(VANILLA, {N: "2", CHOSEN: NEAREST})
         assert len({one.key for one in few["grade"]}) == len(few["grade"]) == 5
         assert few == bounded.shown(VANILLA, {N: "3", CHOSEN: NEAREST})
-
-    def test_they_are_labelled(self):
-        run = Judgement(score=50, raw=50, explanation="it says so", criteria={})
-        with_runs = drawer(runs=dict.fromkeys(range(len(ROWS)), run))
-        shown = with_runs.shown(ActiveCriticConfig(variant="coarse"), {N: "3", CHOSEN: NEAREST})
-        assert {one.kind for one in shown["rate"]} == {"labelled"}
-
-
-def test_none_shows_none():
-    assert drawer().shown(VANILLA, {N: "0"}) == {}

@@ -15,10 +15,9 @@ from judgesmith.optimizers import (
     PredictionTable,
     ProtocolSearch,
     RacingRule,
-    SuccessiveHalving,
     parse_objective,
 )
-from judgesmith.optimizers.objectives.combining import ParetoFront, SeveralObjectives
+from judgesmith.optimizers.objectives.combining import ParetoFront
 from judgesmith.optimizers.objectives.grammar import parse_objectives
 from judgesmith.optimizers.search.racing import (
     DominanceRule,
@@ -110,22 +109,6 @@ def test_beaten_contenders_are_not_judged_to_the_end_and_unbeaten_ones_are():
     assert racing.n_judged < 7 * N
 
 
-@pytest.mark.no_cover
-def test_a_contender_that_is_worse_but_cheaper_stays():
-    planted = dict.fromkeys(PLANTED, (0.3, 9)) | {"b": (9.0, 1)}
-    racing = search(planted=planted, batch=1)
-    racing.run(Simulated({}))
-    assert "b" in ways(racing)
-    assert next(t.n_rows for t in racing.trials.values() if t.picked == {"way": "b"}) == N
-
-
-@pytest.mark.no_cover
-def test_of_equals_the_first_stands_for_all():
-    racing = search(planted=dict.fromkeys(PLANTED, (0.3, 2)))
-    racing.run(Simulated({}))
-    assert [one.number for one in racing.members] == [1]
-
-
 def test_conditions_come_before_all_objectives():
     racing = search("q, -calls; calls <= 3")
     racing.run(Simulated({}))
@@ -209,18 +192,6 @@ def test_where_the_start_has_no_value_others_may_make_the_front():
     assert ways(racing) == {"a", "b", "c"}
 
 
-def test_two_exact_objectives_need_no_resampling():
-    racing = search("-calls, q - .1*calls")
-    racing.run(Simulated({}))
-    assert "c" in ways(racing)
-
-
-def test_the_value_of_a_trial_is_that_of_the_objective_that_looks_at_scores():
-    racing = search("-calls, q", n_trials=2)
-    racing.run(Simulated({}))
-    assert all(one.value == one.values["q"] for one in racing.trials.values())
-
-
 # pareto
 
 
@@ -268,10 +239,6 @@ def test_the_knee_is_farthest_from_the_line_between_the_ends():
     assert front(values).knee == int(np.argmax(distance)) == 2
 
 
-def test_where_nobody_is_beyond_the_line_the_knee_is_the_end_best_on_the_first():
-    assert front([[0, 1], [0.2, 0.2], [1, 0]]).knee == 2
-
-
 def test_undefined_values_are_never_on_the_front():
     found = front([[np.nan, 9], [1, 1], [0, 2]])
     assert found.places == (1, 2)
@@ -305,15 +272,6 @@ def test_it_is_made_of_objectives_and_tables():
     assert saved["knee"] in (0, 1)
 
 
-def test_what_does_not_fit_together_is_refused():
-    with pytest.raises(ValueError, match=r"one column for each of 1 names; got shape \(2, 2\)"):
-        ParetoFront(names=("q",), values=np.ones((2, 2)))
-    with pytest.raises(ValueError, match="one number per candidate"):
-        front([[1, 2]], [0, 0])
-    with pytest.raises(ValueError, match="0 or more"):
-        front([[1, 2]], [-1])
-
-
 # dominating
 
 N_DOMINATING = 60
@@ -338,31 +296,14 @@ def staying(members, contenders, text="q, -calls", *, meets=None, n_looks=4, ris
     return list(DominanceRule(risk)(look))
 
 
-def test_who_is_plainly_worse_at_no_fewer_calls_goes():
+def test_who_is_surely_worse_on_all_objectives_goes_and_others_stay():
     assert staying([table(0.2, 2)], [table(3.0, 2), table(3.0, 3)]) == []
-
-
-def test_who_takes_fewer_calls_stays_however_wrong():
     assert staying([table(0.2, 2)], [table(9.0, 1)]) == [0]
-
-
-def test_who_is_better_or_not_surely_worse_stays():
     assert staying([table(0.5, 2)], [table(0.1, 9), table(0.55, 3, seed=2)]) == [0, 1]
-
-
-def test_who_says_the_same_at_more_calls_goes_and_at_as_many_stays():
     assert staying([table(0.5, 2)], [table(0.5, 3), table(0.5, 2)]) == [1]
-
-
-def test_one_member_has_to_be_better_on_all():
     members = [table(0.2, 9), table(4.0, 1)]
     assert staying(members, [table(2.0, 3)]) == [0]
     assert staying([*members, table(0.2, 3)], [table(2.0, 3)]) == []
-
-
-def test_without_risk_or_members_nobody_is_beaten():
-    assert staying([table(0.2, 2)], [table(3.0, 3)], risk=0) == [0]
-    assert staying([], [table(3.0, 3)]) == [0]
 
 
 def test_undefined_and_unscored_contenders_go():
@@ -371,12 +312,9 @@ def test_undefined_and_unscored_contenders_go():
     assert staying([table(0.2, 2)], [flat, silent]) == []
 
 
-def test_who_surely_misses_a_condition_that_a_member_meets_goes():
+def test_conditions_count_before_aims():
     assert staying([table(0.2, 9)], [table(9.0, 1)], "q, -calls; pearson >= .8") == []
     assert staying([table(0.2, 9)], [table(0.3, 1)], "q, -calls; pearson >= .8") == [0]
-
-
-def test_a_member_that_misses_the_conditions_beats_nobody_by_its_aims():
     text = "q, -calls; calls <= 1"
     assert staying([table(0.2, 3)], [table(3.0, 3)], text, meets=[False]) == [0]
     assert staying([table(0.2, 3)], [table(3.0, 4)], text, meets=[False]) == []
@@ -391,23 +329,6 @@ def test_who_is_as_good_as_a_member_goes_by_mistake_as_rarely_as_is_said():
     assert gone / 100 <= 0.2 + 3 * (0.2 * 0.8 / 100) ** 0.5
 
 
-def test_ways_to_eliminate_by_one_objective_become_those_by_several():
-    assert front_elimination(RacingRule(0.3)) == DominanceRule(0.3)
-    look = FrontStage(
-        members=[table(0.2, 2)],
-        meets=[True],
-        contenders=[table(3.0, 3)],
-        objectives=parse_objectives("q, -calls"),
-        n_looks=4,
-        rng=np.random.default_rng(0),
-    )
-    assert list(front_elimination(NoElimination())(look)) == [0]
-    with pytest.raises(
-        ValueError, match="raced by RacingRule or NoElimination, for they give no ranking"
-    ):
-        front_elimination(SuccessiveHalving())
-
-
 # several objectives
 
 TABLE = judged([10, 50, 90], [1, 3, 5], n_calls=(1, 2, 3))
@@ -418,13 +339,6 @@ def test_conditions_hold_for_every_objective():
     assert [str(one) for one in several.each] == ["q; scored >= 0.95", "-calls; scored >= 0.95"]
     assert several.violation(TABLE) == 0
     assert parse_objectives("q, -calls; calls <= 1").violation(TABLE) == 1
-
-
-def test_values_are_those_of_the_aims():
-    assert parse_objectives("q, -calls; calls <= 1").values(TABLE) == pytest.approx((3, -2))
-    assert math.isnan(
-        parse_objectives("q, -calls").values(judged([1, 1], [1, 2], n_calls=(1, 1)))[0]
-    )
 
 
 def test_scores_are_aggregated_by_the_first_objective_that_looks_at_them():
@@ -445,11 +359,6 @@ def test_scores_are_aggregated_by_the_first_objective_that_looks_at_them():
 )
 def test_what_is_counted_is_exact(text, exact):
     assert parse_objective(text).is_effort == exact
-
-
-def test_one_objective_is_not_several():
-    with pytest.raises(ValueError, match="two or more; got 1"):
-        SeveralObjectives((parse_objective("q"),))
 
 
 # competing models

@@ -1,10 +1,8 @@
 """Selection of an ensemble's members."""
 
-import dataclasses
 import math
 import re
 from dataclasses import replace
-from itertools import combinations_with_replacement
 
 import dspy
 import numpy as np
@@ -18,7 +16,6 @@ from judgesmith.optimizers.fitting.panels import (
     Members,
     PanelSelection,
     greedy_weights,
-    unpredicted,
     weighted_mean,
 )
 from judgesmith.optimizers.predictions import prediction_table
@@ -97,16 +94,6 @@ def test_choosing_among_judges_of_chance_reports_its_optimism():
     assert greedy.value < 0.4
 
 
-@pytest.mark.no_cover
-def test_weights_that_nothing_was_fitted_for_have_no_optimism():
-    rows, said = recorded()
-    scales = dict.fromkeys(said, Scale(low=0, high=100))
-    selection = PanelSelection(n_repeats=2)
-    selection.choose(rows, said, own=PanelWeights.equal(scales))
-    assert selection.trials_[0].name == "own"
-    assert selection.trials_[0].optimism == 0
-
-
 def test_what_there_is_stays_where_there_is_too_little_to_learn_from():
     rows, said = recorded(n=12)
     own = PanelWeights.equal(dict.fromkeys(said, Scale(low=0, high=100)))
@@ -168,11 +155,6 @@ def test_rows_that_a_member_shows_are_left_out():
     assert len(asked) == len(trainset) - 1
 
 
-def test_takes_a_panel_and_no_other_judge():
-    with pytest.raises(TypeError, match="expected a Panel of judges; got ActiveCritic"):
-        PanelSelection().compile(ActiveCritic(), trainset=examples(range(5)))
-
-
 def test_refuses_a_teacher_a_valset_and_impossible_settings():
     with pytest.raises(ValueError, match="cross-fits within trainset"):
         PanelSelection().compile(panel_of(1), trainset=examples(range(5)), valset=examples([9]))
@@ -182,11 +164,6 @@ def test_refuses_a_teacher_a_valset_and_impossible_settings():
         PanelSelection(n_folds=1)
     with pytest.raises(ValueError, match="no rated items"):
         PanelSelection().compile(panel_of(1), trainset=[])
-
-
-def test_what_a_panel_is_chosen_by_knows_the_scale_people_rated_on():
-    rows, _ = recorded(n=8)
-    assert unpredicted(rows).scale == LIKERT
 
 
 @pytest.mark.parametrize(
@@ -240,13 +217,6 @@ def test_judges_that_notice_different_changes_become_a_panel(rated):
     assert weights.scale == Scale(low=1, high=5)
     if not rated:  # as shares of the members' own scales
         assert weights.apply({"sees deletions": 100, "sees negations": 5, "blind": 100}) == 5
-
-
-def test_one_that_notices_all_that_others_notice_comes_back_alone():
-    rows, said = changed()
-    del said["sees negations"]
-    selection = PanelSelection("d_avg", n_repeats=2)
-    assert selection.choose(rows, said, scales=SCALES).asked == ("sees deletions",)
 
 
 def test_rows_that_nobody_rated_take_scales_and_no_agreement():
@@ -309,36 +279,6 @@ def test_a_judge_that_knows_nothing_gets_no_weight():
     assert weights[0] > 0.9
 
 
-def test_it_finds_about_the_best_panel_there_is():
-    scores, human = made(noise=(0.8, 1.2, 2.0), seed=4)
-    members = Members.learned(scores, human, LIKERT)
-    value = value_of(scores, human)
-
-    def worth(chosen):
-        counts = np.bincount(chosen, minlength=3)
-        return value(members.fitted(counts / counts.sum()))
-
-    best = max(
-        worth(one) for n in range(1, 7) for one in combinations_with_replacement(range(3), n)
-    )
-    weights = greedy_weights(members, value, n_rounds=20, allowed=range(3))
-    assert value(members.fitted(weights)) > best - 0.003
-
-
-def test_one_round_takes_the_best_single_judge():
-    scores, human = made(noise=(1.0, 0.5, 2.0))
-    members = Members.learned(scores, human, LIKERT)
-    weights = greedy_weights(members, value_of(scores, human), n_rounds=1, allowed=range(3))
-    assert weights.tolist() == [0, 1, 0]
-
-
-def test_where_the_objective_is_undefined_no_judge_is_preferred():
-    scores, human = made()
-    members = Members.learned(scores, human, LIKERT)
-    weights = greedy_weights(members, lambda fit: math.nan, n_rounds=5, allowed=[0, 2])
-    assert weights.tolist() == [0.5, 0, 0.5]
-
-
 def test_missing_scores_leave_the_mean_and_are_never_zero():
     steps = np.array([[1.0, np.nan], [np.nan, np.nan], [1.0, 3.0]])
     found = weighted_mean(steps, np.array([0.5, 0.5]))
@@ -360,19 +300,6 @@ def test_plain_numbers_score_as_the_fit_does():
         }
         found = plain.apply(given)
         assert (math.isnan(expected) and found is None) or found == pytest.approx(expected)
-
-
-def test_a_panel_that_orders_the_wrong_way_round_keeps_its_order():
-    scores, human = made(noise=(0.1,))
-    assert Members.learned(100 - scores, human, LIKERT).fitted(np.ones(1)).slope > 0
-
-
-def test_a_judge_with_one_answer_for_all_is_no_fault():
-    scores, human = made(noise=(0.5, 0.5))
-    scores[:, 1] = 80
-    members = Members.learned(scores, human, LIKERT)
-    assert (members.steps[:, 1] == 0).all()
-    assert members.fitted(np.array([0.0, 1.0])).plain(["a", "b"]).apply({"a": 1, "b": 80}) > 1
 
 
 # Panels of annotators of which one invents errors: its place in the list, mean and weights.
@@ -519,10 +446,6 @@ def test_a_judgement_without_a_score_is_counted_and_keeps_its_reason():
     assert (found.n, found.n_unscored, found.share_scored) == (2, 1, 0.5)
 
 
-def test_a_table_without_rows_lacks_no_score():
-    assert table([]).share_scored == 1.0
-
-
 def test_of_several_targets_the_one_with_fewest_scores_is_what_counts():
     both = PredictionTable.of_parts({"a": table([1.0, 2.0]), "b": table([1.0, np.nan])})
     assert (both.share_scored, both.least_scored) == (0.75, 0.5)
@@ -534,19 +457,6 @@ def test_taken_rows_keep_all_their_columns_together():
     assert found.human.tolist() == [2.0, 1.0]
     assert found.predicted[0] == 7.0
     assert found.problems == (None, LOST)
-
-
-def test_columns_of_different_lengths_are_refused():
-    with pytest.raises(ValueError, match=r"columns must be of one length; got \[1, 2\]"):
-        PredictionTable(
-            predicted=np.zeros(2), human=np.zeros(2), sources=np.zeros(1), systems=np.zeros(2)
-        )
-
-
-@pytest.mark.parametrize("name", ["problems", "targets"])
-def test_labels_of_rows_are_one_per_row_or_none(name):
-    with pytest.raises(ValueError, match=f"{name} are none or one per row; got 1, not 2"):
-        dataclasses.replace(table([1.0, 2.0]), **{name: ("a",)})
 
 
 class TestSeveralTargets:
@@ -570,14 +480,6 @@ class TestSeveralTargets:
         wit, score = found.parts
         assert (wit.predicted.tolist(), score.predicted.tolist()) == ([7.0, 5.0], [1.0])
 
-    def test_all_rows_count_for_the_share_that_is_scored(self, whole):
-        assert (whole.n, whole.n_unscored, whole.share_scored) == (5, 1, 0.8)
-
-    def test_other_predictions_keep_the_targets(self, whole):
-        found = whole.predicting(np.arange(5.0))
-        assert found.targets == whole.targets
-        assert found.parts[1].predicted.tolist() == [2.0, 3.0, 4.0]
-
 
 class TestTheScoreOnACriterion:
     def judged(self, *criteria, human=(1.0, 2.0), target="Fact_Check", problem=None):
@@ -589,10 +491,6 @@ class TestTheScoreOnACriterion:
         return prediction_table(
             judgements, np.array(human), sources=labels, systems=labels, target=target
         )
-
-    def test_it_is_found_however_the_name_is_written(self):
-        found = self.judged({"**fact check**": {"score": 3}}, {"FACT_CHECK": {"score": 4}})
-        assert found.predicted.tolist() == [3.0, 4.0]
 
     def test_a_gap_keeps_its_reason(self):
         gap = {"fact check": {"score": None, "explanation": "no score: lost"}}
@@ -637,8 +535,3 @@ def test_targets_on_different_scales_keep_their_own():
     assert mixed.n_calls == ()
     assert mixed.scale == {"score": one.scale, "wit": other.scale}
     assert [part.scale for part in mixed.parts] == [one.scale, other.scale]
-
-
-def test_calls_are_counted_for_every_row_or_none():
-    with pytest.raises(ValueError, match="n_calls are none or one per row; got 1, not 2"):
-        replace(table([1.0, 2.0]), n_calls=(1,))

@@ -1,7 +1,6 @@
 """Instructions and grammars are proposed and chosen by balance."""
 
 import itertools
-import math
 import random
 import re
 from math import log
@@ -30,14 +29,14 @@ from judgesmith.optimizers.objectives.combining import (
 )
 from judgesmith.optimizers.objectives.functions import CallsPerItem, ShareScored
 from judgesmith.optimizers.objectives.grammar import NAMES, parse_objectives
-from judgesmith.optimizers.search.screening import Surrogate, coded, likeness
+from judgesmith.optimizers.search.screening import Surrogate, likeness
 from judgesmith.optimizers.search.work_queue import WorkQueue
 from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
 from judgesmith.optimizers.storage import open_storage, quiet
 from judgesmith.programs import DirectJudge
 from judgesmith.programs.families.modules import GPTScoreJudge
 from judgesmith.programs.judging.runner import score_batch
-from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, TokenLogprob, model
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, TokenLogprob
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.space import Space
@@ -140,11 +139,6 @@ def test_a_wording_that_leaves_texts_without_a_score_is_not_taken():
     assert any("there before" in one.problem for one in search.trials_)
 
 
-def test_a_wording_that_imitates_the_layout_is_refused():
-    _, search = compiled(Worded(("<verbatim-0> Score it.",)))
-    assert all("imitates" in one.problem for one in search.trials_[1:])
-
-
 def test_compiling_twice_gives_the_same_judge_and_leaves_the_student():
     student = DirectJudge(answers="1..5")
     before = student.dump_state()
@@ -161,14 +155,6 @@ def test_a_budget_that_ends_leaves_the_best_so_far(max_calls):
     assert judge.protocol.instructions == {}
 
 
-def test_the_offline_models_wordings_are_made_by_rule_and_change_nothing():
-    search = FairPromptSearch(lm=model("offline", ledger=None), n_rows=4)
-    judge = search.compile(DirectJudge(answers="1..5"), trainset=TEXTS)
-    assert search.writes_by_rule_
-    assert judge.protocol.instructions == {}
-    assert len({one.value for one in search.trials_ if one.n_rows}) == 1
-
-
 @pytest.mark.parametrize(
     ("judge", "said"),
     [
@@ -179,20 +165,6 @@ def test_the_offline_models_wordings_are_made_by_rule_and_change_nothing():
 def test_judges_without_few_answers_are_refused(judge, said):
     with pytest.raises(ValueError, match=said):
         compiled(Worded(), judge)
-
-
-def test_what_it_has_no_use_for_is_refused():
-    search = FairPromptSearch(lm=lm_of(Worded()))
-    with pytest.raises(ValueError, match="drop teacher= and valset="):
-        search.compile(DirectJudge(answers="1..5"), trainset=TEXTS, valset=TEXTS)
-    with pytest.raises(ValueError, match="no rated items"):
-        search.compile(DirectJudge(answers="1..5"), trainset=[])
-    with pytest.raises(TypeError, match="expected a judge"):
-        search.compile(dspy.Predict("source -> score"), trainset=TEXTS)
-    with pytest.raises(ValueError, match=r"made by judgesmith\.model"):
-        FairPromptSearch(lm=dspy.utils.DummyLM([{"score": "4"}])).compile(
-            DirectJudge(answers="1..5"), trainset=TEXTS
-        )
 
 
 # grammar
@@ -244,17 +216,6 @@ def test_spaces_and_forms_of_numbers_do_not_matter():
         WeightedSum(((1.0, Agreement("q")), (0.5, Kappa()), (-0.01, CallsPerItem()))),
         (Constraint(WeightedSum(((1.0, ShareScored()),)), 0.95),),
     )
-
-
-def test_one_name_is_the_objective_itself():
-    assert parse_objective("q") == Agreement("q")
-    assert parse_objective("+ q@sample") == Agreement("q", "sample")
-    assert parse_objective("ties") == TieAccuracy()
-    assert parse_objective("kappa_linear") == Kappa("linear")
-
-
-def test_a_bound_from_above_turns_the_sum_round():
-    assert parse_objective("q; calls - q <= 3") == parse_objective("q; -calls + q >= -3")
 
 
 def test_several_objectives_stand_between_commas_under_the_same_conditions():
@@ -313,12 +274,6 @@ def test_several_objectives_that_cannot_be_meant_are_refused(text, message):
 def test_what_cannot_be_read_is_refused_at_its_place(text, place, message):
     with pytest.raises(ValueError, match=f"at character {place}: .*{message}"):
         parse_objective(text)
-
-
-def test_a_long_text_is_not_repeated_whole():
-    with pytest.raises(ValueError, match="at character") as fault:
-        parse_objective("q" * 100_000)
-    assert len(str(fault.value)) < 600
 
 
 def test_any_text_is_read_or_refused():
@@ -438,38 +393,11 @@ def test_a_choice_that_does_not_arise_is_not_asked_for():
         assert ("explain" in picked) == (picked["variant"] == "fine")
 
 
-def test_another_seed_proposes_in_another_order():
-    first, second = (list(propose_all(proposer(seed=seed))) for seed in (0, 1))
-    assert first != second
-
-
 def test_a_proposal_that_the_study_holds_is_taken_from_there(tmp_path):
     kept = list(propose_all(proposer(tmp_path / "a.journal"), n=4))
     again = list(propose_all(proposer(tmp_path / "a.journal"), n=8))
     assert again[:4] == kept
     assert again == list(propose_all(proposer(), n=8))
-
-
-def test_what_came_of_a_proposal_is_told_once():
-    one = proposer()
-    number, _ = one.propose(0, ())
-    one.tell(number, 0.5)
-    one.tell(number, 0.7)
-    assert one.study.trials[number].value == 0.5
-
-
-def test_what_is_undefined_is_no_value_to_learn_from():
-    one = proposer()
-    number, _ = one.propose(0, ())
-    one.tell(number, math.nan)
-    assert one.study.trials[number].state == optuna.trial.TrialState.FAIL
-
-
-def test_a_trial_that_was_never_a_proposal_is_closed():
-    one = proposer()
-    left = one.study.ask()
-    one.propose(0, ())
-    assert one.study.trials[left.number].state == optuna.trial.TrialState.FAIL
 
 
 def test_workers_that_propose_one_after_the_other_make_the_same_proposals(tmp_path):
@@ -532,13 +460,6 @@ def test_likeness_goes_from_nothing_to_everything_in_common():
     assert found[0, 2] == pytest.approx(1)
 
 
-def test_what_does_not_arise_is_an_option_of_its_own():
-    options = {"explain": ("none", "before"), "aid": ("steps",)}
-    found = coded([{"explain": "none"}, {"explain": "before", "aid": "steps"}], options)
-    assert found.tolist() == [[1, 0], [2, 1]]
-    assert coded([], options).shape == (0, 2)
-
-
 def test_effects_add_up_for_configurations_that_were_not_seen():
     adds = np.asarray([[0.0, 0.3, -0.3], [0.0, 0.5, 0.1], [0.0, -0.2, 0.4]])
     truth = sum(adds[choice, CODES[:, choice] - 1] for choice in range(3))
@@ -562,25 +483,6 @@ def test_what_is_seen_on_few_rows_moves_less_than_what_is_seen_on_all():
         for one in (shares, few)
     ]
     assert found[1] < found[0]
-
-
-def test_a_lucky_part_of_the_rows_moves_nobody_past_those_judged_on_all():
-    values = np.random.default_rng(2).normal(size=len(CODES))
-    shares = np.where(np.arange(len(CODES)) % 2, 1.0, 0.1)
-    seen = Surrogate(codes=CODES, values=values, shares=shares)
-    lucky = Surrogate(codes=CODES, values=values + 3 * (shares < 1), shares=shares)
-    apart = [
-        of.means[shares < 1].mean() - of.means[shares == 1].mean()
-        for of in (seen.outlook(CODES), lucky.outlook(CODES))
-    ]
-    assert apart[1] - apart[0] < 1.5
-
-
-def test_the_unit_of_values_does_not_matter():
-    values = np.random.default_rng(3).normal(size=len(CODES))
-    small, large = evidence(values, 0.5).outlook(CODES), evidence(7 + 100 * values, 0.5)
-    assert large.outlook(CODES).means == pytest.approx(7 + 100 * small.means)
-    assert large.outlook(CODES).deviations == pytest.approx(100 * small.deviations)
 
 
 def test_the_undefined_counts_as_the_worst():

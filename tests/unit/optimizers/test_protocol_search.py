@@ -10,22 +10,20 @@ import pytest
 from optimizing import LIKERT, examples, levels, lm_of, number
 
 from benchmarks.search import protocol_simulation
-from judgesmith.metrics import q
 from judgesmith.optimizers import NoElimination, ProtocolSearch
 from judgesmith.optimizers.base import pool_and_selection_rows
 from judgesmith.optimizers.space.candidates import check_fixed
-from judgesmith.optimizers.space.demonstrations import CHOSEN, NAMES, ORDER, RUNS, N
+from judgesmith.optimizers.space.demonstrations import NAMES, N
 from judgesmith.optimizers.trials import ImprovementTest
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families.pointwise import DirectConfig
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.signatures import ActiveCriticConfig, Demonstration, Rubric
-from judgesmith.signatures.space import Choice, Option, Space
+from judgesmith.signatures.space import Choice, Space
 
 # protocol search
 
-N_SELECTION = 40
 """Of 30 sources with two rows each, where prompts show up to 3."""
 
 
@@ -81,15 +79,6 @@ class TestPlantedOptima:
         assert max(one.value for one in optimizer.trials_) == pytest.approx(3.0)
 
     @pytest.mark.no_cover
-    def test_a_number_of_demonstrations(self, student):
-        def rule(user, shown, system):
-            return knows(user, system, noise={0: 0.8, 1: 0.7, 2: 0.1}.get(len(shown), 0.6))
-
-        optimizer = search(lm_of(rule), n_trials=24)
-        judge = optimizer.compile(student, trainset=examples(range(30)))
-        assert len(judge.protocol.demonstrations["grade"]) == 2
-
-    @pytest.mark.no_cover
     def test_a_rubric(self):
         own = Rubric.model_validate(
             {"criteria": [{"name": "colour", "definition": "how it looks"}], "task": "Look."}
@@ -114,39 +103,6 @@ class TestPlantedOptima:
 
 
 class TestTheStudent:
-    @pytest.mark.no_cover
-    def test_is_the_first_trial_and_is_judged_on_all_rows(self, student):
-        optimizer = search(lm_of(by_chance))
-        optimizer.compile(student, trainset=examples(range(30)))
-        first = optimizer.trials_[0]
-        assert (first.number, first.picked, first.against) == (0, {}, None)
-        assert first.n_rows == max(one.n_rows for one in optimizer.trials_)
-
-    @pytest.mark.no_cover
-    def test_is_not_tried_again_as_a_configuration(self, student):
-        optimizer = search(lm_of(by_chance), n_demonstrations=0, n_trials=20)
-        optimizer.compile(student, trainset=examples(range(30)))
-        tried = [one.picked.get("answers", "as it is") for one in optimizer.trials_]
-        assert sorted(tried) == ["1-10", "1-5", "as it is"]
-
-    @pytest.mark.no_cover
-    def test_with_demonstrations_of_its_own_competes_with_them(self):
-        shown = examples(range(30))[0]
-        own = Demonstration(
-            inputs={"source": shown["source"], "context": None, "response": shown["response"]},
-            outputs={"score": 50},
-        )
-        given = ActiveCritic(ActiveCriticConfig(variant="vanilla", demonstrations={"grade": [own]}))
-
-        def rule(user, shown, system):
-            return knows(
-                user, system, noise=0.0 if len(shown) == 1 and "day 0" in shown[0] else 0.9
-            )
-
-        optimizer = search(lm_of(rule))
-        asked = optimizer.compile(given, trainset=examples(range(30)))
-        assert asked.protocol == given.protocol
-
     @pytest.mark.no_cover
     def test_is_not_scored_on_rows_it_shows(self):
         rows = examples(range(30))
@@ -189,14 +145,6 @@ def test_no_configuration_is_tried_twice(student):
     assert len(set(tried)) == len(tried) == 41
 
 
-def test_a_space_of_one_configuration_ends_with_the_student(student):
-    only = space(Choice(name="answers", options=scales().options[:1]))
-    optimizer = search(lm_of(by_chance), space=only, n_demonstrations=0)
-    judge = optimizer.compile(student, trainset=examples(range(30)))
-    assert judge.protocol == student.protocol
-    assert len(optimizer.trials_) == 1
-
-
 def test_what_makes_a_row_unreadable_never_wins(student):
     def rule(user, shown, system):
         whole = levels(system) == (0, 100)
@@ -221,12 +169,6 @@ def test_a_student_that_says_the_same_of_all_rows_is_beaten(student):
     assert len(optimizer.study_.get_trials(states=[optuna.trial.TrialState.COMPLETE])) == 2
 
 
-def test_with_fewer_rows_than_looks_all_are_judged_on_all(student):
-    optimizer = search(lm_of(by_chance))
-    optimizer.compile(student, trainset=examples(range(6), per_source=1))
-    assert {one.n_rows for one in optimizer.trials_} == {3}
-
-
 def test_several_targets_are_all_scored_by_every_candidate():
     rows = [one.copy(criteria={"clear": 25 * (i % 5)}) for i, one in enumerate(examples(range(30)))]
     rows = [one.with_inputs("source", "context", "response") for one in rows]
@@ -239,27 +181,9 @@ def test_several_targets_are_all_scored_by_every_candidate():
     assert {one.picked.get("rubric", "own") for one in optimizer.trials_} == {"own"}
 
 
-def test_targets_that_the_student_does_not_score_are_refused(student):
-    with pytest.raises(ValueError, match="gives no score for clear"):
-        search(lm_of(by_chance), targets=("clear",)).compile(student, trainset=examples(range(30)))
-
-
-@pytest.mark.parametrize(
-    ("settings", "problem"),
-    [
-        ({"n_trials": 0}, "n_trials and batch"),
-        ({"n_demonstrations": -1}, "n_demonstrations must be 0 or more"),
-        ({"targets": ()}, "no targets"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(settings, problem):
-    with pytest.raises(ValueError, match=problem):
-        ProtocolSearch(**settings)
-
-
 class TestABudgetThatEnds:
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("max_calls", [0, 5, 50, 100, 170, 300])
+    @pytest.mark.parametrize("max_calls", [0, 50, 170, 300])
     def test_leaves_one_that_passed_on_all_rows_or_the_student(self, student, max_calls):
         lm = lm_of(by_chance, max_calls=max_calls)
         optimizer = search(lm)
@@ -276,15 +200,6 @@ class TestABudgetThatEnds:
             assert optimizer.confirmation_.passed
             shown = judge.protocol.demonstrations.get("grade", ())
             assert len(shown) == int(taken.picked["demonstrations"])
-
-    @pytest.mark.no_cover
-    def test_tries_the_same_until_then(self, student):
-        whole, cut = search(lm_of(by_chance)), search(lm_of(by_chance, max_calls=200))
-        for one in (whole, cut):
-            one.compile(student, trainset=examples(range(30)))
-        assert 0 < len(cut.trials_) < len(whole.trials_)
-        by_number = {one.number: one for one in whole.trials_}
-        assert all(by_number[one.number] == one for one in cut.trials_)
 
 
 class Killed(BaseException):
@@ -327,7 +242,7 @@ class TestAJournal:
         return found
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("after", range(10))
+    @pytest.mark.parametrize("after", [0, 3, 6, 9])
     def test_killed_after_any_trial_it_goes_on_as_if_nothing_had_been(
         self, tmp_path, undisturbed, after
     ):
@@ -351,7 +266,7 @@ class TestAJournal:
         assert found == undisturbed
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("at", [1, 2, 3, 8, 9, 12])
+    @pytest.mark.parametrize("at", [1, 3, 9])
     def test_killed_within_a_proposal_it_proposes_the_same(
         self, tmp_path, undisturbed, at, monkeypatch
     ):
@@ -409,22 +324,6 @@ class TestAJournal:
         assert again.confirmation_ == optimizer.confirmation_
         assert asked_of(first) + asked_of(second) == asked_of(whole)
 
-    @pytest.mark.no_cover
-    def test_more_trials_go_on_from_those_that_are_there(self, tmp_path, student, undisturbed):
-        lm = lm_of(by_chance)
-        optimizer = search(lm, storage=tmp_path / "study.journal", n_trials=12, batch=3)
-        optimizer.compile(student, trainset=examples(range(30)))
-        assert trials_of(optimizer.study_)[:9] == undisturbed[1]
-        assert len(optimizer.trials_) == 13
-
-    @pytest.mark.no_cover
-    def test_another_model_has_a_study_of_its_own(self, tmp_path, undisturbed):
-        lm = lm_of(by_chance)
-        lm.model = "another"
-        _, optimizer = on_a_journal(tmp_path, lm=lm)
-        names = optuna.get_all_study_names(optimizer.study_._storage)
-        assert len(names) == 2
-
 
 @pytest.mark.no_cover
 def test_a_race_asks_less_than_judging_everybody_on_all_rows(student):
@@ -440,14 +339,6 @@ def test_a_race_asks_less_than_judging_everybody_on_all_rows(student):
 
 
 @pytest.mark.no_cover
-def test_rows_that_were_judged_are_counted(student):
-    lm = lm_of(by_chance)
-    optimizer = search(lm)
-    optimizer.compile(student, trainset=examples(range(30)))
-    assert optimizer.n_judged_ == lm_client_of(lm).engine.asked
-
-
-@pytest.mark.no_cover
 def test_every_trial_is_told_of_once_and_says_whom_it_raced(student):
     told = []
     optimizer = search(lm_of(by_chance), on_trial=told.append)
@@ -457,12 +348,6 @@ def test_every_trial_is_told_of_once_and_says_whom_it_raced(student):
     assert told[0].against is None
     assert {one.against for one in told[1:]} >= {0}
     assert told[best].number not in {one.against for one in told[:best]}
-
-
-def test_options_that_the_space_does_not_know_are_refused(student):
-    bad = Space(choices=(Choice(name="colour", options=(Option(id="x", sets={"colour": 1}),)),))
-    with pytest.raises(ValueError):
-        search(lm_of(by_chance), space=bad).compile(student, trainset=examples(range(30)))
 
 
 # fixed choices
@@ -505,26 +390,10 @@ def searched(*fixed):
     return search
 
 
-def test_a_search_refuses_a_wrong_name_before_it_asks():
-    with pytest.raises(ValueError, match="did you mean samples"):
-        searched("sampels")
-
-
 def test_demonstrations_that_are_fixed_are_not_searched():
     search = searched("demonstrations", "explain")
     assert search.space_.names == ()
     assert [one.picked for one in search.trials_] == [{}]
-
-
-def test_how_they_are_drawn_may_be_fixed_alone():
-    search = searched(CHOSEN, ORDER, "demonstrations.draw", RUNS)
-    assert search.space_.names == (N,)
-    assert {N: "2"} in [one.picked for one in search.trials_]
-
-
-def test_a_rule_to_confirm_by_is_a_record():
-    with pytest.raises(TypeError, match=r"such as ImprovementTest\(level=0.05\).* got 3"):
-        ProtocolSearch(confirm=3)
 
 
 # The search on simulated protocols, a few; benchmark ``protocol_simulation`` has more.
@@ -541,35 +410,6 @@ def simulation():
 @pytest.fixture
 def rated(simulation, data_folder):
     return simulation.rated_set("topical_chat")
-
-
-def test_simulated_judges_agree_with_people_as_well_as_is_said_of_them(simulation, rated):
-    picked = simulation.protocol_space().complete({"scale": "scale_10", "aid": "autocot"})
-    worlds = [simulation.World.draw(rated, n_rows=10**6, seed=seed) for seed in range(60)]
-    apart = [
-        q(rated.human[world.rows], world.judge(picked).said) - world.agreement(picked)
-        for world in worlds
-    ]
-    assert abs(np.mean(apart)) < 4 * np.std(apart) / np.sqrt(len(apart))
-    assert len(worlds[0].rows) == len(rated.human)
-
-
-def test_a_single_change_has_the_effect_that_was_measured(simulation, rated):
-    world = simulation.World.draw(rated, n_rows=100, seed=0)
-    space = simulation.protocol_space()
-    for picked, change in (({}, "baseline"), ({"aid": "dialectic"}, "dialectic")):
-        expected = 3 * np.tanh(rated.effects[change])
-        assert world.agreement(space.complete(picked)) == pytest.approx(expected)
-
-
-def test_errors_of_two_judges_correlate_as_far_as_the_items_are_to_blame(simulation, rated):
-    world = simulation.World.draw(rated, n_rows=10**6, seed=0)
-    space = simulation.protocol_space()
-    judges = [world.judge(space.complete({"order": order})) for order in ("tie", "eit")]
-    errors = [
-        one.said - np.polyval(np.polyfit(rated.human, one.said, 1), rated.human) for one in judges
-    ]
-    assert np.corrcoef(errors)[0, 1] == pytest.approx(0.4, abs=0.15)
 
 
 @pytest.mark.no_cover

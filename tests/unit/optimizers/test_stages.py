@@ -1,7 +1,5 @@
 """Stages of a search: screening, racing, elimination and confirmation."""
 
-import itertools
-import math
 import re
 
 import numpy as np
@@ -24,7 +22,6 @@ from judgesmith.optimizers.search.screening import (
     ConfirmedSearch,
     ScreenedSearch,
     ScreenedValue,
-    predicted_values,
     promising,
 )
 from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
@@ -121,23 +118,8 @@ def test_where_nobody_is_better_luck_is_found_out():
     assert taken.count(0) >= 7
 
 
-def test_the_best_in_the_race_is_taken_without_a_rule():
-    one = Searching([2.5] * 6, rule=None)
-    values = {number: trial.value for number, trial in one.search.trials.items()}
-    assert one.search.taken == max(values, key=values.get) != 0
-    assert math.isnan(one.search.confirmation.p_value)
-
-
 @pytest.mark.no_cover
-def test_what_is_confirmed_does_not_change_the_race():
-    assert (
-        Searching(rule=ImprovementTest(level=1e-9)).search.trials
-        == Searching(rule=None).search.trials
-    )
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("rows", [0, 60, 100, 250, 330, 400, 500, 720, 800])
+@pytest.mark.parametrize("rows", [0, 100, 330, 720])
 def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_start(rows):
     one = Searching(rows=rows)
     assert not one.search.complete
@@ -191,16 +173,6 @@ def knows_on(scale):
 
 
 @pytest.mark.no_cover
-def test_what_is_confirmed_asks_nothing(student):
-    counted = []
-    for confirm in (ImprovementTest(), None):
-        lm = lm_of(by_chance)
-        search(lm, elimination=NoElimination(), confirm=confirm).compile(student, trainset=ROWS)
-        counted.append(lm_client_of(lm).usage.calls)
-    assert counted[0] == counted[1] == 96 * (1 + 9)
-
-
-@pytest.mark.no_cover
 def test_what_is_better_on_all_rows_is_taken_and_confirmed(student):
     optimizer = search(lm_of(knows_on((1, 5))))
     judge = optimizer.compile(student, trainset=ROWS)
@@ -214,25 +186,7 @@ def test_what_is_better_on_all_rows_is_taken_and_confirmed(student):
 
 
 @pytest.mark.no_cover
-def test_where_all_answer_by_chance_the_student_stays(student):
-    optimizer = search(lm_of(by_chance))
-    judge = optimizer.compile(student, trainset=ROWS)
-    assert judge.protocol == student.protocol
-    assert optimizer.taken_ == 0
-    assert not optimizer.confirmation_.passed
-
-
-@pytest.mark.no_cover
-def test_without_a_rule_the_best_on_all_rows_is_taken(student):
-    optimizer = search(lm_of(by_chance), confirm=None)
-    optimizer.compile(student, trainset=ROWS)
-    whole = {one.number: one.value for one in optimizer.trials_ if one.n_rows == 96}
-    assert optimizer.taken_ == max(whole, key=whole.get)
-    assert math.isnan(optimizer.confirmation_.p_value)
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("max_calls", [70, 150, 260, 340])
+@pytest.mark.parametrize("max_calls", [70, 260])
 def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_student(student, max_calls):
     lm = lm_of(knows_on((1, 10)), max_calls=max_calls)
     optimizer = search(lm)
@@ -340,30 +294,6 @@ def test_workers_find_the_judge_of_one_and_ask_as_much_between_them(student, tmp
 
 
 @pytest.mark.no_cover
-def test_searches_that_screen_otherwise_are_kept_apart(student, tmp_path):
-    storage = tmp_path / "a.journal"
-    names = set()
-    for screen in (RacingRule(), SCREEN, ScreeningStage()):
-        optimizer = search_protocol_screening(
-            lm_of(by_chance), elimination=screen, n_trials=2, storage=storage
-        )
-        optimizer.compile(student, trainset=examples(range(30)))
-        names.add(optimizer.study_.study_name)
-    assert len(names) == 3
-
-
-@pytest.mark.no_cover
-def test_the_winner_is_taken_as_it_is_without_a_rule(student):
-    optimizer = search_protocol_screening(lm_of(by_chance), confirm=None)
-    optimizer.compile(student, trainset=examples(range(30)))
-    whole = [one for one in optimizer.trials_ if one.n_rows == optimizer.trials_[0].n_rows]
-    assert optimizer.taken_ == max(whole, key=lambda one: one.rank).number
-    ruled = search_protocol_screening(lm_of(by_chance), confirm=ImprovementTest(level=1e-9))
-    ruled.compile(student, trainset=examples(range(30)))
-    assert ruled.taken_ == 0
-
-
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -449,21 +379,6 @@ def test_the_best_of_256_is_found_with_a_tenth_of_the_rows_of_those_that_are_tri
     assert one.search.n_judged < 0.15 * 61 * N_SCREENED_SEARCH
 
 
-def test_few_go_on_and_very_few_reach_the_end():
-    trials = SearchingScreenedSearch().search.trials.values()
-    rows = [one.n_rows for one in trials]
-    assert sorted(rows) == [15] * 48 + [60] * 10 + [N_SCREENED_SEARCH] * 3
-    assert sorted(one.number for one in trials) == list(range(61))
-
-
-def test_the_best_on_all_rows_is_taken():
-    one = SearchingScreenedSearch()
-    whole = {
-        k: trial for k, trial in one.search.trials.items() if trial.n_rows == N_SCREENED_SEARCH
-    }
-    assert one.search.taken == max(whole, key=lambda k: whole[k].rank)
-
-
 def test_the_study_is_told_of_everybody_once_the_race_is_over():
     one = SearchingScreenedSearch()
     told = {trial.user_attrs["k"]: trial.value for trial in one.study.get_trials()}
@@ -472,12 +387,6 @@ def test_the_study_is_told_of_everybody_once_the_race_is_over():
     for k, trial in one.search.trials.items():
         if k and trial.n_rows == N_SCREENED_SEARCH:
             assert told[k - 1] == pytest.approx(trial.value)
-
-
-def test_later_proposals_are_better_than_those_by_chance():
-    trials = SearchingScreenedSearch().search.trials
-    right = [list(trials[k].picked.values()).count("2") for k in range(1, 61)]
-    assert np.mean(right[6:]) > 1.5  # 1 by chance
 
 
 def test_given_configurations_are_tried_first_and_nothing_is_tried_twice():
@@ -490,7 +399,7 @@ def test_given_configurations_are_tried_first_and_nothing_is_tried_twice():
     assert SPACE.complete({}) not in picked
 
 
-@pytest.mark.parametrize("rows", [300, 340, 600, 900, 1200, 1400, 1700, 1900])
+@pytest.mark.parametrize("rows", [300, 900, 1400, 1900])
 def test_a_search_that_was_ended_goes_on_to_what_it_would_have_found(rows):
     whole = SearchingScreenedSearch()
     cut = SearchingScreenedSearch(rows=rows)
@@ -500,7 +409,7 @@ def test_a_search_that_was_ended_goes_on_to_what_it_would_have_found(rows):
     assert again.search.taken == whole.search.taken
 
 
-@pytest.mark.parametrize("rows", [0, 299, 300, 500, 1100, 1250, 1700, 2000])
+@pytest.mark.parametrize("rows", [0, 300, 1250, 2000])
 def test_a_budget_that_ends_leaves_the_best_on_all_rows_until_then(rows):
     one = SearchingScreenedSearch(rows=rows)
     assert not one.search.complete
@@ -512,12 +421,6 @@ def test_a_budget_that_ends_leaves_the_best_on_all_rows_until_then(rows):
         assert one.found is one.start
     else:
         assert one.search.taken == max(whole, key=lambda k: whole[k].rank)
-
-
-def test_a_budget_that_ends_after_the_screening_leaves_a_log_of_it():
-    one = SearchingScreenedSearch(rows=N_SCREENED_SEARCH + 60 * 15 + 5)
-    assert not one.search.complete
-    assert [trial.n_rows for trial in one.search.trials.values()] == [N_SCREENED_SEARCH] + [15] * 48
 
 
 def test_who_leaves_rows_without_a_score_does_not_go_on():
@@ -568,24 +471,6 @@ def test_few_rows_and_few_trials_are_searched_as_well(n, rows, n_trials):
     assert one.search.n_judged <= (n_trials + 1) * n
 
 
-def test_batches_larger_than_all_trials_are_drawn_by_chance():
-    one = SearchingScreenedSearch(n_trials=20, batch=100)
-    assert len(one.search.trials) == 21
-    assert one.search.complete
-
-
-def test_another_elimination_than_its_own_is_not_asked():
-    calls = itertools.count()
-
-    class Never(RacingRule):
-        def __call__(self, look):
-            next(calls)
-            return super().__call__(look)
-
-    SearchingScreenedSearch(elimination=Never(), n_trials=15)
-    assert next(calls) == 0
-
-
 # screening
 
 
@@ -629,28 +514,6 @@ def test_what_is_known_is_not_proposed():
     found = promising(of, seen, known[:-2], 6, rng=np.random.default_rng(0))
     assert {configuration_id(one) for one in found} == set(known[-2:])
     assert promising(of, seen, known, 6, rng=np.random.default_rng(0)) == []
-
-
-def test_of_a_few_values_nothing_is_promised():
-    of = space(3)
-    assert promising(of, seen_of(of, 5), set(), 6, rng=np.random.default_rng(0)) == []
-    undefined = [
-        ScreenedValue(picked=one.picked, value=float("nan"), share=0.05) for one in seen_of(of, 9)
-    ]
-    assert len(promising(of, undefined, set(), 6, rng=np.random.default_rng(0))) == 6
-
-
-def test_the_same_generator_gives_the_same_proposals():
-    of = space(12)
-    seen = seen_of(of, 20)
-    first, again = (promising(of, seen, set(), 6, rng=np.random.default_rng(1)) for _ in range(2))
-    assert first == again
-
-
-def test_a_choice_without_alternatives_is_no_trouble():
-    of = space(1, n_options=1)
-    seen = [ScreenedValue(picked={"c0": "0"}, value=float(k), share=1.0) for k in range(7)]
-    assert np.isfinite(predicted_values(of, seen, [{"c0": "0"}]).means).all()
 
 
 def test_fewer_rows_have_fewer_looks():
