@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 import shutil
 from dataclasses import replace
 
@@ -10,8 +9,8 @@ import numpy as np
 import pytest
 
 from judgesmith.data import read_items
-from judgesmith.experiments import CompileSettings, compile_judge
-from judgesmith.experiments.ablate.report import HEADER, TITLES, criteria_side_by_side, sentences
+from judgesmith.experiments import CompileSettings
+from judgesmith.experiments.ablate.report import HEADER, TITLES, criteria_side_by_side
 from judgesmith.experiments.ablate.rows import (
     ABLATIONS,
     ROWS,
@@ -20,18 +19,12 @@ from judgesmith.experiments.ablate.rows import (
     without,
 )
 from judgesmith.experiments.ablate.table import ablation
-from judgesmith.experiments.compile.notes import NothingScoredError
 from judgesmith.metrics.correlation import agreement_difference
 from judgesmith.programs import SavedJudge, score_batch
 from judgesmith.programs.lm import model
 from judgesmith.signatures import ActiveCriticConfig, RatedItem, Rubric
 
 # ablating
-
-
-def test_nothing_left_out_is_the_same_run():
-    settings = CompileSettings(seed=3)
-    assert without(settings, []) == settings
 
 
 @pytest.mark.parametrize("part", ABLATIONS)
@@ -42,25 +35,13 @@ def test_each_part_can_be_left_out_and_changes_the_run(part):
     assert (found.seed, found.n_rounds) == (3, 5)
 
 
-def test_without_explanations_scores_stand_alone():
+def test_parts_that_are_left_out():
     assert without(CompileSettings(), ["explanations"]).protocol.explain == "none"
-
-
-def test_without_criteria_scores_the_judge_takes_the_coarse_variant():
     assert without(CompileSettings(), ["mcs"]).protocol == ActiveCriticConfig(variant="coarse")
-
-
-def test_without_an_overall_question_the_score_is_a_mean():
     assert without(CompileSettings(), ["os"]).protocol == ActiveCriticConfig(overall="mean")
-
-
-def test_without_inferred_criteria_those_of_people_are_judged_on_the_same_target():
     found = without(CompileSettings(), ["criteria"])
     assert (found.criteria, found.target) == ("human", ("auto",))
     assert without(CompileSettings(target="fluency"), ["criteria"]).target == ("fluency",)
-
-
-def test_parts_can_be_left_out_together():
     found = without(CompileSettings(), ["task", "search", "weights", "task"])
     assert found.inference.without == ("task",)
     assert (found.n_demonstrations, found.learn_weights) == (0, False)
@@ -128,12 +109,6 @@ def test_there_is_every_row_in_both_blocks_and_in_its_order(table):
     assert table.left_out == {}
 
 
-def test_no_row_of_the_paper_has_learned_weights(table):
-    kinds = {row.saved.protocol.aggregation.kind for row in table.rows if row.block == "paper"}
-    assert kinds == {"overall"}
-    assert all(row.saved.settings["learn_weights"] for row in by_name(table, "learned").values())
-
-
 def test_every_row_leaves_out_what_its_name_says(table):
     rows = by_name(table)
     protocols = {name: row.saved.protocol for name, row in rows.items()}
@@ -184,21 +159,6 @@ def test_rows_are_held_against_the_same_ratings(table):
         assert list(row.heldout.sources) == list(first.sources)
 
 
-@pytest.mark.no_cover
-def test_the_numbers_are_those_of_the_compiled_judge(table, data):
-    row = by_name(table, "learned")["without-os"]
-    changed = {"protocol": ActiveCriticConfig(overall="mean"), "criteria": "inferred"}
-    settings = SETTINGS.model_copy(update=changed)
-    found = compile_judge(data, settings, lm=model(ledger=None))
-    assert found.saved == row.saved
-    for name, estimate in row.agreement.items():
-        assert estimate.to_dict() == found.heldout["dataset"][name].to_dict()
-    assert row.chosen_by.to_dict() == found.selection["dataset"]["q"].to_dict()
-    assert row.optimism == pytest.approx(
-        found.saved.agreement.plain["optimism"]["dataset"]["q"], abs=1e-12
-    )
-
-
 def test_differences_are_paired_with_fine_of_the_same_block(table):
     for block in ("paper", "learned"):
         rows = by_name(table, block)
@@ -220,23 +180,6 @@ def test_differences_are_paired_with_fine_of_the_same_block(table):
         )
 
 
-def test_explanations_are_compared_for_both_variants_and_blocks(table):
-    assert [(one.block, one.variant) for one in table.effects] == [
-        ("paper", "fine"),
-        ("paper", "coarse"),
-        ("learned", "fine"),
-        ("learned", "coarse"),
-    ]
-    rows = by_name(table)
-    gains = table.effects[1].gains
-    assert list(gains) == ["pearson", "spearman", "kendall"]
-    for name, gain in gains.items():
-        assert gain.first == pytest.approx(rows["coarse"].agreement[name].value)
-        assert gain.second == pytest.approx(
-            rows["coarse-without-explanations"].agreement[name].value
-        )
-
-
 def test_criteria_stand_side_by_side_under_one_name(table):
     assert table.sides == ("inferred", "inferred without task", "people's")
     found = {one.name: one.definitions for one in table.criteria}
@@ -246,24 +189,6 @@ def test_criteria_stand_side_by_side_under_one_name(table):
         assert {one.definition for one in own} == {
             definitions[side] for definitions in found.values() if side in definitions
         }
-
-
-def test_rows_that_score_alike_are_named(table):
-    for block, names in table.equal:
-        rows = by_name(table, block)
-        first = rows[names[0]].heldout.predicted
-        assert all(rows[name].heldout.predicted == pytest.approx(first, abs=1e-9) for name in names)
-    assert any({"coarse", "without-mcs"} <= set(names) for _, names in table.equal)
-
-
-def test_rows_that_learned_no_weights_are_named(table):
-    own = {
-        row.name
-        for row in by_name(table, "learned").values()
-        if row.saved.protocol.aggregation.kind == "overall"
-    }
-    (told,) = [one for one in sentences(table) if "beyond luck" in one]
-    assert set(re.split(r", | and ", told.split(" in ")[-1].rstrip("."))) == own
 
 
 def test_the_three_forms_of_the_table_say_the_same(table, place):
@@ -295,15 +220,6 @@ def test_every_row_is_a_judge_that_scores_as_the_table_says(table, place, data):
 
 
 @pytest.mark.no_cover
-def test_the_same_run_again_makes_nothing(data, few):
-    before = {name: (few / name).read_bytes() for name in SAME}
-    lm = model(ledger=None, max_calls=0)
-    again = ablation(data, SETTINGS, lm=lm, rows=FEW, folder=few)
-    assert {name: (few / name).read_bytes() for name in SAME} == before
-    assert again.complete
-
-
-@pytest.mark.no_cover
 def test_a_run_that_was_stopped_and_continued_leaves_the_same_bytes(data, few, tmp_path):
     def stopping(stage, n, total):
         left.pop()
@@ -321,16 +237,6 @@ def test_a_run_that_was_stopped_and_continued_leaves_the_same_bytes(data, few, t
     for name in SAME:
         assert (folder / name).read_bytes() == (few / name).read_bytes(), name
     assert not list(folder.rglob(".*"))
-
-
-@pytest.mark.no_cover
-def test_a_judge_without_its_record_is_made_again(data, few, tmp_path):
-    folder = shutil.copytree(few, tmp_path / "run")
-    (folder / "learned" / "without-mcs.json").unlink()
-    (folder / "table.json").unlink()
-    ablation(data, SETTINGS, lm=model(ledger=None), rows=FEW, folder=folder)
-    for name in SAME[:3]:
-        assert (folder / name).read_bytes() == (few / name).read_bytes()
 
 
 def test_a_spent_budget_gives_the_table_so_far_and_more_budget_the_rest(data, few, tmp_path):
@@ -354,18 +260,6 @@ def test_a_spent_budget_gives_the_table_so_far_and_more_budget_the_rest(data, fe
     assert with_calls(None).complete
     for name in SAME:
         assert (folder / name).read_bytes() == (few / name).read_bytes(), name
-
-
-@pytest.mark.no_cover
-def test_more_rows_of_one_run_join_those_that_are_there(data, few, tmp_path):
-    folder = tmp_path / "run"
-    lm = model(ledger=tmp_path / "ledger.sqlite", run_id="joined")
-    first = ablation(data, SETTINGS, lm=lm, rows=["without-mcs"], folder=folder)
-    assert [row.name for row in first.rows] == ["without-mcs", "without-mcs"]
-    assert first.rows[0].difference is None
-    ablation(data, SETTINGS, lm=lm, rows=FEW, folder=folder)
-    for name in SAME[:3]:
-        assert (folder / name).read_bytes() == (few / name).read_bytes()
 
 
 def test_another_run_is_kept_unless_it_may_be_overwritten(data, few, tmp_path):
@@ -432,25 +326,9 @@ def test_settings_that_leave_something_out_already_are_refused(changes, said):
         planned_rows(SETTINGS.model_copy(update=changes))
 
 
-def test_a_row_of_another_name_is_refused_with_those_there_are():
-    with pytest.raises(ValueError, match=r"the rows are vanilla, .*; got fin\."):
-        planned_rows(SETTINGS, ["fin"])
-    with pytest.raises(ValueError, match="no row is named"):
-        planned_rows(SETTINGS, [])
-
-
 def test_hostile_names_of_criteria_are_no_markup(table):
     nasty = Rubric(criteria=[{"name": "a|b<script>", "definition": "x\x1b[2J | *y*"}])
     text = replace(table, criteria=criteria_side_by_side({"inferred": nasty})).to_markdown()
     assert "<script>" not in text
     assert "\x1b" not in text
     assert "a\\|b\\<script\\>" in text
-
-
-def test_where_no_row_at_all_is_scored_the_reason_is_raised(data, monkeypatch):
-    def nothing(*args, **kwargs):
-        raise NothingScoredError("no answer", spent=False, rows={}, target="overall")
-
-    monkeypatch.setattr("judgesmith.experiments.ablate.table.compile_judge", nothing)
-    with pytest.raises(NothingScoredError, match="no answer"):
-        ablation(data, SETTINGS, lm=model(ledger=None), rows=FEW)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from judgesmith import InputError
 from judgesmith.data import DataSet, read_items, targets_of
 from judgesmith.data.score_files import Scores
-from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge, evaluate_scores
+from judgesmith.experiments import CompileSettings, evaluate_judge, evaluate_scores
 from judgesmith.experiments.ablate.rows import without
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric, rubric_for
@@ -21,14 +21,12 @@ from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.starting import better_start
 from judgesmith.experiments.compile.tuning import Tuning
 from judgesmith.experiments.evaluate.describing import describe, mirrored_criteria
-from judgesmith.experiments.specs.parts import OptimizerSpec
 from judgesmith.metrics import tie_aware_accuracy, weighted_kappa
 from judgesmith.programs import ActiveCritic, DirectJudge
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig, Judgement, RatedItem, Rubric, Scale
 from judgesmith.signatures.config import InferenceSettings
 from judgesmith.signatures.judgement import Cause, Reason
-from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 from judgesmith.signatures.scale import PERCENT
 
 # settings
@@ -71,11 +69,6 @@ def data_settings():
 def test_every_setting_is_part_of_the_fingerprint(data_settings, changed):
     usual = CompileSettings().fingerprint(data_settings, "offline")
     assert CompileSettings(**changed).fingerprint(data_settings, "offline") != usual
-
-
-def test_one_target_may_be_given_as_it_is():
-    assert CompileSettings(target="fluency").target == ("fluency",)
-    assert CompileSettings(target=["a", "b"]).target == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -189,14 +182,6 @@ def test_the_page_of_settings_is_written_from_the_fields():
     assert writer["PAGE"].read_text(encoding="utf-8") == writer["page"]()
 
 
-def test_fields_of_a_specification_have_the_types_and_defaults_of_the_settings():
-    assert OptimizerSpec.model_fields["rounds"].default == CompileSettings().n_rounds
-    with pytest.raises(ValidationError, match="greater than or equal to 1"):
-        OptimizerSpec.model_validate({"rounds": 0})
-    with pytest.raises(ValidationError, match="valid integer"):
-        OptimizerSpec.model_validate({"rounds": "2"})
-
-
 # besides
 
 CUT_OFF = Cause(Reason.CUT_OFF, "cut off")
@@ -259,11 +244,6 @@ def test_scores_on_peoples_scale_have_a_kappa(weights):
     assert one.confusion.n == 12
 
 
-def test_scores_go_to_the_nearest_level():
-    moved = [value + 0.4 if value < 3 else value - 0.4 for value in JUDGE]
-    assert found(moved).kappa["linear"].value == found(JUDGE).kappa["linear"].value
-
-
 def test_a_judges_own_scale_is_laid_on_peoples():
     data = read_items("sample").subset(range(40))
     whole = [
@@ -301,24 +281,6 @@ def test_scores_that_look_like_points_of_peoples_scale_are_not_taken_for_them():
     assert found(JUDGE, answers=PERCENT).kappa["linear"].value < 0.1
 
 
-def test_means_may_be_made_levels():
-    human = [((1, 1, 2), 5), *HUMAN[1:]]
-    assert found(JUDGE, dataset(human)).no_kappa is not None
-    assert found(JUDGE, dataset(human), aggregate="mode").no_kappa is None
-
-
-def test_concordance_is_of_scores_on_one_scale_alone():
-    assert found(JUDGE).concordance["dataset"]["concordance"].n == 12
-    assert found([20 * value for value in JUDGE], answers=PERCENT).concordance is None
-
-
-def test_how_either_uses_its_scale_is_told_of_scored_rows():
-    values = [4.0] * 9 + [NAN, 3, 3]
-    one = found(values)
-    assert (one.judge_use.n_used, one.judge_use.most_used) == (2, 4)
-    assert (one.judge_use.most_used_share.n, one.human_use.most_used_share.n) == (11, 11)
-
-
 def test_length_is_looked_at_beside_ratings_and_empty_responses_are_left_out():
     data = dataset()
     items = [
@@ -329,11 +291,6 @@ def test_length_is_looked_at_beside_ratings_and_empty_responses_are_left_out():
     assert one.length.slope.n == 11
     assert one.length.correlation.value > 0.9
     assert one.reliability == 1
-
-
-def test_raters_say_how_reliable_ratings_are():
-    human = [((a, a + b), (b, b)) for a, b in [(1, 2), (2, 3), (4, 1), (3, 1), (3, 2), (2, 2)]]
-    assert 0 < found(JUDGE, dataset(human)).reliability < 1
 
 
 def test_without_any_score_there_is_nothing_to_tell():
@@ -391,11 +348,6 @@ def test_raters_who_never_differ_are_suspicious():
     )
 
 
-def test_a_trait_that_criteria_share_is_said_once():
-    items = [item(n, {"a": (1 + n * 3 % 5,) * 2, "b": (1 + n % 5,) * 2}) for n in range(60)]
-    assert [one.split(":")[0] for one in warnings(items)] == ["a, b, mean"]
-
-
 def test_lone_ratings_among_several_may_be_means():
     items = [item(n, good(n)) for n in range(60)]
     items += [item(n, {"overall": (3,)}) for n in (60, 61)]
@@ -421,31 +373,6 @@ def test_a_small_set_of_few_sources_is_told_with_its_width():
     assert "only 4 sources; intervals rest on sources and will be wide or undefined." in found
 
 
-def test_three_items_tell_nothing():
-    found = warnings(item(n, {"overall": (n + 1,)}) for n in range(3))
-    assert "overall: rated on 3 items only, which tells nothing of a correlation." in found
-
-
-def test_unknown_agreement_and_unrated_items_are_told():
-    items = [item(n, {"overall": good(n)["overall"][:1]}) for n in range(60)]
-    items.append(item(60, {}))
-    assert warnings(items) == (
-        "overall: no ceiling: each item has a single value, one rating, or a figure without the "
-        "ratings behind it. How well raters agree is unknown, and so is how well a judge could do.",
-        "overall: no value for 1 of 61 items, nobody rated overall.",
-    )
-
-
-def test_missing_systems_and_sources_are_told():
-    items = [item(n, good(n), source="", system_id="") for n in range(60)]
-    assert warnings(items) == (
-        "no system is named; agreement on systems cannot be measured.",
-        "there are no source texts; the judge sees responses alone.",
-    )
-    items = [item(n, good(n), system_id="m") for n in range(60)]
-    assert warnings(items) == ("one system is named; agreement on systems cannot be measured.",)
-
-
 def test_empty_and_repeated_texts_are_told():
     items = [item(n, good(n)) for n in range(60)]
     items[0] = item(0, good(0), source="")
@@ -462,17 +389,6 @@ def test_empty_and_repeated_texts_are_told():
         "share them.",
         "1 source text under several ids; splits keep them together.",
     )
-
-
-def test_preferences_in_the_form_of_ratings_are_told():
-    items = [
-        item(n, {"overall": (value, value)}, source=f"s{n // 2}", source_id=f"s{n // 2}")
-        for n, value in enumerate([1, 5, 5, 1, 2, 4] * 10)
-    ]
-    assert (
-        "overall: the ratings of every source's two texts mirror each other: these are preferences "
-        "between the two, and say nothing across sources."
-    ) in warnings(items)
 
 
 # mirrored
@@ -510,14 +426,6 @@ def test_every_source_has_two_texts_that_share_what_there_is_to_give(said, found
 def test_the_ends_of_the_scale_count():
     assert mirrored_criteria(pairs([((1,), (5,)), ((2,), (4,))] * 5, scale=(1, 5)))
     assert not mirrored_criteria(pairs([((1,), (5,)), ((2,), (4,))] * 5, scale=(0, 5)))
-
-
-def test_pandalm_holds_preferences_and_summeval_ratings(data_folder):
-    found = {
-        name: mirrored_criteria(read_items(data_folder / f"{name}.jsonl.gz"))
-        for name in ("pandalm", "bagel", "summeval")
-    }
-    assert found == {"pandalm": ("preferred",), "bagel": (), "summeval": ()}
 
 
 # rubric choice
@@ -574,12 +482,6 @@ def test_of_two_that_agree_alike_a_language_model_keeps_what_it_inferred(chosen)
     assert chosen(1.0, 1.0, "offline")[0] is GENERAL
 
 
-def test_where_nothing_can_be_told_apart_the_same_holds(chosen, parts):
-    lost = np.full(len(parts.selection), np.nan)
-    assert chosen(lost, lost)[0] is INFERRED
-    assert chosen(lost, lost, "offline")[0] is GENERAL
-
-
 def test_a_rubric_that_leaves_many_rows_without_a_score_loses(chosen, parts):
     some = np.zeros(len(parts.selection))
     some[: len(some) // 10] = np.nan
@@ -595,19 +497,6 @@ def test_what_was_compared_is_on_record(chosen):
     assert "the inferred task and criteria were taken: q " in work.notes[0]
 
 
-@pytest.mark.no_cover
-def test_only_an_unasked_for_inference_has_to_compete(data_rubric_choice):
-    found = compile_judge(
-        data_rubric_choice.subset(range(60)),
-        CompileSettings(n_rounds=1, criteria="inferred"),
-        lm=model(ledger=None),
-    )
-    assert found.saved.protocol.rubric.names != DEFAULT_RUBRIC.names
-    assert "rubric" not in {one["stage"] for one in found.saved.history}
-    assert not CompileSettings(inference={"without": ("task",)}).rubrics_compete
-    assert CompileSettings().rubrics_compete
-
-
 # rubrics
 
 OWN = Rubric(task="Judge a note.", criteria={"Fluency": "Ours?", "wit": "Is it funny?"})
@@ -621,14 +510,6 @@ def data_rubrics():
 def found_rubrics(data, settings, lm=None):
     targets = chosen_targets(data, settings)
     return rubric_for(data, targets, settings, lm=lm or model(ledger=None))
-
-
-@pytest.mark.no_cover
-def test_it_is_inferred_where_nothing_else_is_said(data_rubrics):
-    rubric = found_rubrics(data_rubrics, CompileSettings()).rubric
-    assert rubric.task_type == "summarization"
-    assert rubric.names != DEFAULT_RUBRIC.names
-    assert rubric.provenance["target"] == "overall"
 
 
 @pytest.mark.no_cover
@@ -671,12 +552,6 @@ def test_human_criteria_have_an_inferred_task_and_definitions_of_the_rubric(data
     assert chosen.rubric.criteria[1].definition == "Ours?"
     assert any("wit" in note for note in chosen.notes)
     assert lm_client_of(lm).usage.calls == 0
-
-
-def test_several_targets_are_the_criteria(data_rubrics):
-    assert found_rubrics(
-        data_rubrics, CompileSettings(target=("fluency", "overall"))
-    ).rubric.names == ("fluency",)
 
 
 @pytest.mark.parametrize(

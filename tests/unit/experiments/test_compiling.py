@@ -18,12 +18,9 @@ from judgesmith.experiments.compile.starting import starting_from
 from judgesmith.experiments.evaluate.agreement import (
     agreement_report,
     criterion_reports,
-    plain,
 )
-from judgesmith.optimizers import ImprovementTest, parse_objective
+from judgesmith.optimizers import parse_objective
 from judgesmith.programs import DirectJudge, SavedJudge, score_batch
-from judgesmith.programs.artifacts.record import GoldenItem
-from judgesmith.programs.families.ensemble.members import CalibratedJudgement
 from judgesmith.programs.lm import ModelError, lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig, Judgement, RatedItem, Rubric, Scale
 
@@ -51,16 +48,13 @@ def test_compiling_twice_gives_the_same_bytes(data_compiling, compiled, tmp_path
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_rows_seen_are_those_it_was_made_from(data_compiling, compiled):
+def test_every_row_has_one_use_and_demonstrations_come_from_the_pool(data_compiling, compiled):
     seen = compiled.saved.seen
     keys = [key for several in seen.values() for key in several]
     assert (
         len(keys) == len(set(keys)) == compiled.saved.rows["train"] + compiled.saved.rows["select"]
     )
     assert len(data_compiling) - len(keys) == compiled.saved.rows["heldout"]
-
-
-def test_demonstrations_come_from_the_pool_alone(compiled):
     shown = {one.key for many in compiled.saved.protocol.demonstrations.values() for one in many}
     assert shown <= set(compiled.saved.seen["train"])
 
@@ -74,46 +68,18 @@ def test_the_report_is_what_the_saved_judge_scores(data_compiling, compiled):
             assert value == pytest.approx(estimate.value, nan_ok=True)
 
 
-def test_golden_items_score_as_they_did(compiled):
+def test_a_result_keeps_golden_items_examples_and_history(compiled):
     golden = compiled.saved.golden
     assert 2 <= len(golden) <= 20
     for one in golden:
         found = compiled.saved.program()(source=one.source, response=one.response)
         assert found.score == pytest.approx(one.judgement.score)
-
-
-def test_examples_are_the_best_and_the_worst(compiled):
     (_, _, best), (_, _, worst) = compiled.examples
     assert best.score > worst.score
-
-
-@pytest.mark.no_cover
-def test_texts_are_left_out_on_request(data_compiling):
-    settings = CompileSettings(optimizer="none", texts=False)
-    assert compile_judge(data_compiling, settings, lm=model(ledger=None)).saved.golden == ()
-
-
-def test_the_history_says_what_was_tried(compiled):
     stages = [trial["stage"] for trial in compiled.saved.history]
     assert stages.count("demonstrations") == QUICK.n_rounds
     assert "aggregation" in stages
     json.dumps(compiled.saved.model_dump(mode="json"), allow_nan=False)
-
-
-@pytest.mark.no_cover
-def test_another_target_is_another_judge(data_compiling):
-    found = compile_judge(
-        data_compiling, CompileSettings(target="fluency", n_rounds=2), lm=model(ledger=None)
-    )
-    assert found.saved.target == "fluency"
-
-
-@pytest.mark.no_cover
-def test_without_a_search_the_judge_is_as_it_was(data_compiling):
-    found = compile_judge(data_compiling, CompileSettings(optimizer="none"), lm=model(ledger=None))
-    assert found.saved.protocol == CompileSettings().protocol
-    assert found.gain["dataset"]["q"].value == 0.0
-    assert "nothing was searched: this is the baseline." in found.notes
 
 
 @pytest.mark.no_cover
@@ -205,15 +171,6 @@ def test_a_budget_spent_on_answers_that_nobody_can_read_is_a_fault(
         assert said.index("× the criteria have no scores") < said.index("× not asked")
 
 
-def test_more_demonstrations_than_may_be_shown_are_told(data_compiling):
-    settings = GIVEN.model_copy(update={"n_demonstrations": 500, "n_rounds": 2})
-    found = compile_judge(data_compiling, settings, lm=model(ledger=None))
-    n = found.saved.rows["train"]
-    assert any(
-        f"{n} rated rows may be shown, so no prompt shows the 500" in note for note in found.notes
-    )
-
-
 @pytest.mark.parametrize("budget", [0, 3])
 def test_a_budget_that_ends_during_inference_leaves_no_judge_and_is_no_fault(
     data_compiling, budget
@@ -238,14 +195,6 @@ def test_what_is_inferred_is_learned_from_rows_that_are_not_held_out(data_compil
     seen = compiled.saved.seen
     assert taught
     assert taught <= {*seen["train"], *seen["select"]}
-
-
-@pytest.mark.no_cover
-def test_equal_judgements_have_equal_intervals(data_compiling):
-    settings = CompileSettings(optimizer="none", holdout=0.5)
-    found = compile_judge(data_compiling, settings, lm=model(ledger=None))
-    assert plain(found.uncompiled) == plain(found.heldout)
-    assert found.gain["dataset"]["pearson"].high == 0.0
 
 
 @pytest.mark.parametrize("objective", ["q", "kappa"])
@@ -294,26 +243,6 @@ def test_held_out_rows_that_taught_the_rubric_are_told_and_count_as_seen(data_co
     assert again.n_unseen == len(held) - 3
 
 
-@pytest.mark.no_cover
-def test_a_rubric_that_was_taught_by_other_rows_needs_no_word(data_compiling, compiled):
-    settings = CompileSettings(
-        optimizer="none", protocol={"rubric": inferred_from(compiled.saved.seen["select"])}
-    )
-    found = compile_judge(data_compiling, settings, lm=model(ledger=None))
-    assert not any("rubric" in note for note in found.notes)
-
-
-@pytest.mark.no_cover
-def test_a_model_that_cannot_tell_texts_apart_gives_the_judge_back_as_it_was(
-    data_compiling, scripted
-):
-    lm = scripted(lambda _: "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]")
-    found = compile_judge(data_compiling, VANILLA, lm=lm)
-    assert found.saved.protocol == VANILLA.protocol
-    assert np.isnan(found.heldout["dataset"]["q"].value)
-    assert any("this is the baseline" in note for note in found.notes)
-
-
 def test_rows_that_cannot_be_judged_are_counted_and_left_out(data_compiling, scripted):
     def text_of(request):
         n_words = len(request.user.split())
@@ -344,10 +273,6 @@ def test_uncompiled_agreement_is_that_of_the_judge_it_started_from(data_compilin
     direct = agreement_report(table, rng=np.random.default_rng(0))
     for name, estimate in compiled.uncompiled["dataset"].items():
         assert estimate.value == pytest.approx(direct["dataset"][name].value)
-
-
-def test_a_saved_judge_comes_back_as_it_was(compiled, tmp_path):
-    assert SavedJudge.load(compiled.saved.save(tmp_path / "judge")) == compiled.saved
 
 
 def near(example, prediction, trace=None):
@@ -414,7 +339,7 @@ def judged(**columns):
     ]
 
 
-def test_criteria_that_are_always_scored_alike_are_told():
+def test_criteria_that_are_always_scored_alike_are_told_and_others_not():
     notes = list(criteria_notes(judged(wit=[1, 2, 3], tone=[1, 2, 3], use=[3, 2, 1]), None))
     assert len(notes) == 1
     assert notes[0].startswith("wit and tone got the same score on every one of 3 rows")
@@ -525,14 +450,6 @@ def test_a_gain_that_is_no_luck_is_kept():
     assert found.objective.gain.value > 0.3
 
 
-@pytest.mark.no_cover
-def test_what_is_less_sure_than_the_level_is_told_and_not_kept():
-    found = compiled_confirmed_compiling(rated_by_length(), confirm=ImprovementTest(level=1e-6))
-    assert not found.saved.agreement.plain["confirmation"]["aggregation"]["passed"]
-    assert not changed(found)
-    assert any("which may be luck" in note for note in found.notes)
-
-
 # A calibration is learned from rows that its judge has not seen, and says how it held.
 
 
@@ -572,26 +489,9 @@ def test_its_promises_are_held_against_rows_that_are_in_neither(data_calibrating
     assert any("held out" in note for note in found.notes)
 
 
-def test_judged_texts_are_calibrated_too(data_calibrating):
-    golden = GoldenItem(source="s", response="r", judgement=Judgement(score=60, raw=60))
-    found = calibrate_judge(
-        saved(data_calibrating, 0, golden=(golden,)), data_calibrating, confidence=0.8
-    ).saved
-    judgement = found.golden[0].judgement
-    assert isinstance(judgement, CalibratedJudgement)
-    assert judgement.uncalibrated == 60
-    assert judgement.low <= judgement.score <= judgement.high
-
-
 def test_too_few_rows_are_refused_before_anything_is_asked(data_calibrating):
     with pytest.raises(CalibrationError, match=r"needs 40 rated rows .*; there are 20 of 5"):
         calibrate_judge(saved(data_calibrating, 140), data_calibrating)
-
-
-@pytest.mark.no_cover
-def test_without_anything_that_tells_doubt_no_text_can_be_left_to_people(data_calibrating):
-    with pytest.raises(CalibrationError, match="within needs something"):
-        calibrate_judge(saved(data_calibrating, 0), data_calibrating, within=1.0)
 
 
 def test_a_scale_that_counts_faults_is_refused():
@@ -638,12 +538,18 @@ def shown(saved):
 
 
 @pytest.mark.no_cover
-def test_rubric_and_variant_are_kept_and_nothing_is_inferred(earlier, again):
+def test_nothing_is_inferred_anew_and_learned_numbers_compete_first(earlier, again):
     assert again.saved.protocol.rubric == earlier.protocol.rubric
     assert again.saved.settings["earlier"] == earlier.fingerprint
+    stages = [one for one in again.saved.history if one["stage"] == "demonstrations"]
+    assert len(stages) == QUICK_STARTING.n_rounds + bool(shown(earlier))
+    assert set(stages[1]["keys"]) == shown(earlier)
+    ways = [one["name"] for one in again.saved.history if one["stage"] == "aggregation"]
+    assert earlier.protocol.aggregation.kind == "linear"
+    assert ways[0] == "own"
 
 
-def test_no_row_that_the_earlier_judge_was_made_from_is_held_out(data_starting, earlier, again):
+def test_no_row_of_the_earlier_judge_is_held_out_and_that_is_told(data_starting, earlier, again):
     known = earlier.seen_keys
     held = [item for item in data_starting.items[:100] if item.key not in again.saved.seen_keys]
     assert len(held) == again.saved.rows["heldout"]
@@ -654,22 +560,7 @@ def test_no_row_that_the_earlier_judge_was_made_from_is_held_out(data_starting, 
         again.saved, data_starting.subset(range(100)), rng=np.random.default_rng(0)
     )
     assert found.n_unseen == len(held)
-
-
-def test_what_would_have_been_held_out_is_told(again):
     assert any("share a source with rows that the earlier judge" in note for note in again.notes)
-
-
-def test_its_demonstrations_compete_and_score_no_row_that_they_show(earlier, again):
-    stages = [one for one in again.saved.history if one["stage"] == "demonstrations"]
-    assert len(stages) == QUICK_STARTING.n_rounds + bool(shown(earlier))
-    assert set(stages[1]["keys"]) == shown(earlier)
-
-
-def test_its_learned_numbers_compete_first(earlier, again):
-    ways = [one["name"] for one in again.saved.history if one["stage"] == "aggregation"]
-    assert earlier.protocol.aggregation.kind == "linear"
-    assert ways[0] == "own"
 
 
 def test_the_gain_is_over_the_earlier_judge(data_starting, earlier, again):
@@ -677,18 +568,6 @@ def test_the_gain_is_over_the_earlier_judge(data_starting, earlier, again):
     found = evaluate_judge(earlier, data_starting.subset(held), rng=np.random.default_rng(0))
     value = again.uncompiled["dataset"]["pearson"].value
     assert found.unseen["dataset"]["pearson"].value == pytest.approx(value)
-
-
-@pytest.mark.no_cover
-def test_on_the_same_rows_nothing_that_was_tried_may_win_and_it_stays(data_starting, earlier):
-    found = compile_judge(
-        data_starting.subset(range(60)),
-        QUICK_STARTING.model_copy(update={"n_demonstrations": 0}),
-        earlier=earlier,
-        lm=model(ledger=None),
-    )
-    assert found.saved.protocol.demonstrations == earlier.protocol.demonstrations
-    assert found.heldout["dataset"]["q"].n > 0
 
 
 def test_what_was_learned_of_another_scale_is_left_out_and_told(data_starting, earlier):
@@ -715,11 +594,6 @@ def test_its_targets_are_taken_over_unless_others_are_named(data_starting, earli
         update={"settings": {**earlier.settings, "compared": ["score", "fluency"]}}
     )
     assert starting_from(several, CompileSettings()).target == ("overall", "fluency")
-
-
-def test_starting_twice_is_starting_once(earlier):
-    once = starting_from(earlier, QUICK_STARTING)
-    assert starting_from(earlier, once) == once
 
 
 @pytest.mark.parametrize(

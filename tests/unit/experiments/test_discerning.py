@@ -8,20 +8,17 @@ import numpy as np
 import pytest
 from discerning import ENTITIES, ORDER, PADDING, TYPOS, planted, scored, texts
 
-from benchmarks.search import discernment_objective as benchmark
 from judgesmith.data import DataSet, read_items, read_scores, stream_items
-from judgesmith.experiments import CompileSettings, compile_judge, discern, evaluate_judge
+from judgesmith.experiments import CompileSettings, compile_judge, discern
 from judgesmith.experiments.compile import inferring
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.estimate import estimate_run
-from judgesmith.experiments.compile.settings import settings_without_labels
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.versions import unnoticed_note
 from judgesmith.experiments.robustness.discerning import first_difference, weak_pairs
 from judgesmith.experiments.robustness.discernment_folder import (
     check_discerned,
     conclusions,
-    discernment_run,
     kind_header,
     kind_rows,
     matrix_rows,
@@ -36,7 +33,6 @@ from judgesmith.programs import SavedJudge
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.lm import lm_client_of, model
-from judgesmith.signatures import ActiveCriticConfig, Criterion, Rubric, Scale
 
 # discerning
 
@@ -64,19 +60,6 @@ def test_small_tables_come_out_as_by_hand():
     assert (typos.lower["fluency"], order.lower["fluency"]) == (1.0, 0.8)
 
 
-def test_two_metrics_make_the_harmonic_mean_with_and_without_weights():
-    given = texts(5, TYPOS)
-    originals = np.full((5, 2), 5.0)
-    losses = np.array([0.2, 0.6, 0.4, 0.5, 0.3])
-    versions = originals - np.column_stack([losses, 0 * losses])
-    scores = scored(originals, [versions], ("fluency", "accuracy"))
-    weights = VersionWeights(by_name={TYPOS.name: {"fluency": 0.25, "accuracy": 0.75}})
-    (typos,) = found_in(scores, given, weights=weights).kinds
-    plain, expert = 1 / (0.5 * 32 + 0.5 * 1), 1 / (0.25 * 32 + 0.75 * 1)
-    assert typos.found.score.value == pytest.approx(math.log(plain) / math.log(0.05))
-    assert typos.found.expert_score.value == pytest.approx(math.log(expert) / math.log(0.05))
-
-
 def test_evidence_beyond_what_a_float_holds_is_a_finite_score():
     given = texts(3000, TYPOS)
     rng = np.random.default_rng(0)
@@ -95,20 +78,6 @@ def test_a_judge_that_always_says_the_same_discerns_nothing():
     assert (found.lowest, found.preferred, found.false_alarms) == (0.0, (), ())
 
 
-@pytest.mark.no_cover
-def test_noise_has_a_median_of_log_a_half():
-    rng = np.random.default_rng(1)
-    kinds = [TYPOS.model_copy(update={"kind": f"kind_{i}"}) for i in range(200)]
-    given = texts(20, *kinds)
-    originals = rng.normal(size=(20, 1))
-    # One set of originals is what judges have; differences must not share its noise.
-    versions = rng.normal(size=(200, 20, 1)) + originals
-    scores = scored(originals, versions)
-    found = found_in(scores, given, n_resamples=20)
-    middle = np.median([one.found.score.value for one in found.kinds])
-    assert middle == pytest.approx(math.log(0.5) / math.log(0.05), abs=0.06)
-
-
 def test_a_judge_of_known_sensitivities_is_ranked_rightly():
     given = texts(60, TYPOS, ENTITIES, ORDER)
     losses = {TYPOS.name: 8.0, ENTITIES.name: 0.0, ORDER.name: 3.0}
@@ -116,16 +85,6 @@ def test_a_judge_of_known_sensitivities_is_ranked_rightly():
     by_name = {one.kind.name: one.found.score.value for one in found.kinds}
     assert sorted(by_name, key=by_name.get) == [ENTITIES.name, ORDER.name, TYPOS.name]
     assert found.weakest[0].perturbation == ENTITIES.name
-
-
-def test_of_two_judges_the_more_sensitive_one_is_ahead():
-    given = texts(60, TYPOS, ENTITIES)
-    weak, strong = (
-        found_in(planted(given, {TYPOS.name: loss, ENTITIES.name: loss}), given)
-        for loss in (1.0, 4.0)
-    )
-    assert strong.damage.average.value > weak.damage.average.value
-    assert strong.lowest > weak.lowest
 
 
 def test_a_judge_that_prefers_damage_is_told_and_so_is_one_that_punishes_controls():
@@ -150,20 +109,6 @@ def test_damage_that_some_metrics_prefer_is_mixed():
     found = found_in(scored(originals, [originals - losses], ("facts", "fluency")), given)
     assert found.preferred == ()
     assert found.to_dict()["mixed"] == {TYPOS.name: ["fluency"]}
-
-
-def test_controls_are_no_part_of_the_lowest_and_the_average():
-    given = texts(40, TYPOS, PADDING)
-    with_control = found_in(planted(given, {TYPOS.name: 5.0, PADDING.name: 0.0}), given)
-    alone = texts(40, TYPOS)
-    without = found_in(scored_like(with_control, given, alone), alone)
-    assert with_control.lowest == without.lowest
-    assert with_control.damage.average == without.damage.average
-
-
-def scored_like(found, given, alone):
-    scores = planted(given, {TYPOS.name: 5.0, PADDING.name: 0.0})
-    return scored(scores.originals, scores.versions[: len(alone.kinds)])
 
 
 def test_controls_that_raise_scores_are_told():
@@ -200,30 +145,6 @@ def test_unscored_pairs_and_missing_versions_are_counted_apart():
     assert (test.n_pairs, test.n_dropped) == (16, 4)
 
 
-def test_a_kind_that_changed_too_few_texts_is_told_and_no_part_of_the_lowest():
-    given = texts(6, TYPOS, ORDER, without={(ORDER.name, i) for i in range(6)})
-    rows = [[[50.0 - i]] for i in range(6)]
-    found = found_in(
-        scored(np.full((6, 1), 60.0), [np.array(rows).reshape(6, 1), [None] * 6]), given
-    )
-    assert math.isnan(found.kinds[1].found.score.value)
-    assert found.untested == (ORDER.name,)
-    assert found.lowest == found.kinds[0].found.score.value
-
-
-def test_nothing_to_compare_is_refused():
-    given = texts(0, TYPOS)
-    with pytest.raises(ValueError, match="need an original and a change"):
-        found_in(scored([], [[]]), given)
-
-
-def test_the_same_scores_give_the_same_report():
-    given = texts(25, TYPOS, ORDER)
-    losses = {TYPOS.name: 2.0, ORDER.name: 1.0}
-    first, second = (found_in(planted(given, losses), given).to_dict() for _ in range(2))
-    assert first == second
-
-
 def test_recorded_metrics_notice_the_published_percentages_of_errors(data_folder):
     published = {
         check["id"].removeprefix("bump/"): check["published"]
@@ -243,18 +164,6 @@ def test_recorded_metrics_notice_the_published_percentages_of_errors(data_folder
         assert not any(one.n_unscored for one in found.kinds)
     assert len(shares) == 12
     assert shares == published
-
-
-def test_the_levels_of_demetr_are_read_and_its_reference_is_a_control(data_folder):
-    rows = [
-        one for one in stream_items(data_folder / "demetr.jsonl.gz") if int(one.source_id) <= 40
-    ]
-    given = get_perturbed(DataSet(name="demetr", items=tuple(rows)))
-    assert len(given.originals) == 40
-    scores = planted(given, dict.fromkeys([one.name for one in given.kinds], 3.0))
-    found = found_in(scores, given, n_resamples=20)
-    assert len(found.damaging) >= 33
-    assert len(found.controls) == len(found.false_alarms) == 1
 
 
 def test_four_pairs_are_too_few_and_five_are_tested():
@@ -306,21 +215,17 @@ def compiled(unrated, lm):
 
 
 class TestWithoutAnyRating:
-    def test_there_is_no_agreement_and_there_is_discernment(self, compiled):
+    def test_discernment_takes_the_place_of_agreement_and_nothing_needs_ratings(self, compiled):
         assert (compiled.uncompiled, compiled.heldout, compiled.selection) == (None, None, None)
         assert compiled.discernment.seen.heldout.estimates["d_avg"].value > 0
         assert math.isnan(compiled.examples[0][1])
-
-    def test_nothing_that_takes_ratings_is_left(self, compiled):
         assert compiled.saved.protocol.demonstrations == {}
         assert compiled.saved.protocol.aggregation.kind == "overall"
         assert compiled.saved.rows["train"] == 0
         assert not any(one["stage"] == "aggregation" for one in compiled.saved.history)
-
-    def test_the_start_is_never_beaten_by_less_on_the_rows_chosen_by(self, compiled):
-        trials = [one for one in compiled.saved.history if one["stage"] == "protocol"]
-        taken = compiled.saved.agreement.plain["confirmation"]["taken"]
-        assert trials[taken]["value"] >= trials[0]["value"]
+        reported = compiled.discernment.seen.heldout.estimates["d_avg"]
+        assert compiled.objective.heldout == reported
+        assert math.isnan(compiled.objective.optimism)
 
     def test_kinds_it_never_saw_are_told_apart(self, compiled):
         found = compiled.saved.agreement.plain["discernment"]
@@ -342,11 +247,6 @@ class TestWithoutAnyRating:
         assert unnoticed_note(blind, parse_objectives("d_avg")) == []
         assert unnoticed_note(None, parse_objectives("d_min")) == []
 
-    def test_the_objective_is_that_of_the_kinds_it_was_chosen_by(self, compiled):
-        reported = compiled.discernment.seen.heldout.estimates["d_avg"]
-        assert compiled.objective.heldout == reported
-        assert math.isnan(compiled.objective.optimism)
-
     def test_controls_are_alarms_and_no_damage(self, compiled):
         estimates = compiled.discernment.selection.estimates
         assert set(estimates) == {"d_min", "d_avg", "false_alarms"}
@@ -367,42 +267,15 @@ class TestWithoutAnyRating:
         assert "Made from texts without ratings" in card
         assert "Kept for the report: truncation." in card
 
-    def test_it_can_be_held_against_people_later(self, compiled, rated):
-        import numpy as np
-
-        found = evaluate_judge(compiled.saved, rated, rng=np.random.default_rng(0))
-        assert found.target == "overall"
-
     def test_no_more_is_asked_than_was_announced(self, unrated, lm, compiled):
         estimate = estimate_run(unrated, QUICK, lm)
         assert lm_client_of(lm).usage.calls <= estimate.calls
-
-    @pytest.mark.no_cover
-    def test_twice_gives_the_same_bytes(self, compiled, unrated, tmp_path):
-        again = compile_judge(unrated, QUICK, lm=model(ledger=None), concurrency=3)
-        first, second = (
-            one.saved.save(tmp_path / name) / "judge.json"
-            for one, name in ((compiled, "a"), (again, "b"))
-        )
-        assert first.read_bytes() == second.read_bytes()
 
     def test_a_reader_is_told(self, compiled):
         told = " ".join(compiled.notes)
         assert "these texts have no ratings" in told
         assert "agreed better with people" not in told
         assert "made by rules" in told
-
-    def test_criteria_of_a_rubric_may_be_named(self, unrated):
-        criteria = [Criterion(name=name, definition="as named") for name in ("tone", "length")]
-        settings = QUICK.model_copy(
-            update={
-                "protocol": ActiveCriticConfig(rubric=Rubric(criteria=tuple(criteria))),
-                "target": ("tone", "length"),
-                "optimizer": "none",
-            }
-        )
-        found = compile_judge(unrated, settings, lm=model(ledger=None))
-        assert found.discernment.targets == ("tone", "length")
 
     def test_agreement_and_criteria_of_people_are_refused(self, unrated):
         for update, said in (
@@ -413,23 +286,8 @@ class TestWithoutAnyRating:
             with pytest.raises(ValueError, match=said):
                 compile_judge(unrated, QUICK.model_copy(update=update), lm=model(ledger=None))
 
-    def test_equal_ratings_are_none_from_python_too(self, unrated, lm):
-        given = {"human": {"overall": (3.0,)}, "scale": {"overall": Scale(low=1, high=5)}}
-        same = DataSet(name="bare", items=tuple(one.model_copy(update=given) for one in unrated))
-        settings = QUICK.model_copy(update={"optimizer": "none"})
-        found, bare = (compile_judge(one, settings, lm=lm) for one in (same, unrated))
-        assert found.discernment.to_dict() == bare.discernment.to_dict()
-
-    def test_a_budget_that_ends_early_leaves_a_judge(self, unrated, tmp_path):
-        lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=500)
-        found = compile_judge(unrated, QUICK, lm=lm)
-        assert not found.complete
-
 
 class TestWithRatings:
-    def test_rated_texts_stay_as_they_are(self, rated):
-        assert settings_without_labels(rated, QUICK) is QUICK
-
     def test_both_are_reported(self, rated):
         settings = QUICK.model_copy(
             update={"objective": "q + .5*d_min", "optimizer": "random", "n_rounds": 2}
@@ -445,10 +303,6 @@ class TestWithRatings:
         assert not {"task", "kinds", "versions", "holdout_kinds"} & set(plain.model_dump())
         assert plain.model_dump() == CompileSettings(versions=5).model_dump()
         assert QUICK.model_dump()["versions"] == 2
-
-    def test_searches_of_texts_refuse_it(self, rated):
-        with pytest.raises(ValueError, match="leave discernment out"):
-            compile_judge(rated, QUICK.model_copy(update={"optimizer": "reflective"}))
 
 
 def test_criteria_are_inferred_from_no_source_that_is_reported_on(rated, lm, monkeypatch):
@@ -505,19 +359,6 @@ def test_what_is_saved_is_read_as_scores_of_versions(tmp_path):
     assert len(rows) == 6 + found.kinds[0].n_versions
 
 
-def test_an_original_of_several_pairs_stands_there_once(tmp_path):
-    given = texts(6, TYPOS)
-    twice = PerturbedSet(
-        name="twice",
-        originals=(*given.originals, given.originals[0]),
-        kinds=given.kinds,
-        versions=((*given.versions[0], given.versions[0][1]),),
-    )
-    saved(tmp_path / "out", twice)
-    lines = (tmp_path / "out" / "scores.jsonl").read_text().splitlines()
-    assert len(lines) == 12
-
-
 @pytest.mark.parametrize("text", ["\ud800", "\u2028", "\x00", "\u202e", "😀" * 99, ""])
 def test_any_text_can_be_saved(tmp_path, text):
     given = texts(5, TYPOS)
@@ -538,41 +379,7 @@ def test_another_runs_test_is_replaced_by_force_alone(tmp_path):
         check_discerned(folder, "other", force=False)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", "\x00"])
-def test_nothing_else_is_ever_replaced(tmp_path, content):
-    folder = tmp_path / "out"
-    folder.mkdir()
-    (folder / "report.json").write_text(content)
-    with pytest.raises(FileExistsError, match="something else"):
-        check_discerned(folder, "r", force=True)
-
-
-def test_a_test_with_a_file_of_somebody_beside_it_is_not_replaced(tmp_path):
-    folder = tmp_path / "out"
-    saved(folder, texts(5, TYPOS))
-    (folder / "notes.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match="something else"):
-        check_discerned(folder, "r", force=True)
-
-
-def test_runs_are_told_apart():
-    assert discernment_run("a", None) == discernment_run("a", None)
-    assert discernment_run("a", None) != discernment_run("a", 0)
-
-
 # Benchmark ``discernment_objective`` on the bundled sample; it has rated sets.
-
-
-@pytest.mark.no_cover
-def test_both_objectives_are_held_against_the_same_rows_and_kinds():
-    data = read_items("sample").subset(range(40))
-    found = benchmark.compared(data, seed=0, n_trials=1, versions=1)
-    both = [found[objective] for objective in benchmark.OBJECTIVES]
-    assert all(set(benchmark.NUMBERS) < set(one) for one in both)
-    assert all(0 <= one["unseen d_min"] <= one["unseen d_avg"] for one in both)
-    assert all(one["q"] > 0 for one in both)
-    rows = benchmark.rows_of("sample", [found])
-    assert [row["objective"] for row in rows] == [*benchmark.OBJECTIVES, "difference"]
 
 
 # discernment text
@@ -625,22 +432,6 @@ def test_conclusions_name_what_was_not_noticed_preferred_and_punished():
     ]
 
 
-def test_conclusions_count_what_is_missing_and_say_where_weights_are_from():
-    short = {TYPOS.name: {"too short": 1}}
-    given = texts(10, TYPOS, without={(TYPOS.name, 0)}, skipped=short)
-    rows = [None, *[[50.0]] * 8, [np.nan]]
-    found = found_in_discernment_text(
-        scored(np.full((10, 1), 60.0), [rows]),
-        given,
-        weights=VersionWeights(by_name={TYPOS.name: {"fluency": 1.0}}, said="from votes.yaml"),
-    )
-    assert conclusions(found) == [
-        "1 of 9 pairs lack a score on a metric, and count nowhere.",
-        "originals without a version: character_typos/minor 1.",
-        "expert weights: from votes.yaml.",
-    ]
-
-
 # weak spots
 
 
@@ -662,14 +453,6 @@ def test_the_worst_pairs_come_first_and_noticed_damage_is_no_weak_spot():
     )
 
 
-def test_of_a_control_they_are_the_ones_that_lost():
-    given = texts(3, PADDING)
-    originals = np.full((3, 1), 50.0)
-    versions = [originals - np.array([[5], [0], [9]])]
-    found = pairs_of(scored(originals, versions), given, lowers=False, n=5)
-    assert [pair.source_id for pair in found] == ["2", "0"]
-
-
 def test_only_metrics_that_should_notice_count():
     given = texts(2, TYPOS)
     originals = np.full((2, 2), 50.0)
@@ -677,13 +460,6 @@ def test_only_metrics_that_should_notice_count():
     scores = scored(originals, versions, ("fluency", "relevance"))
     found = pairs_of(scores, given, weights={"fluency": 1.0, "relevance": 0.0})
     assert [(pair.source_id, pair.metric) for pair in found] == [("1", "fluency")]
-
-
-def test_unscored_pairs_are_no_weak_spots():
-    given = texts(2, TYPOS)
-    originals = np.array([[50.0], [np.nan]])
-    found = pairs_of(scored(originals, [np.full((2, 1), 60.0)]), given)
-    assert [pair.source_id for pair in found] == ["0"]
 
 
 @pytest.mark.parametrize("change", ["", "b", "a" * 500 + "b", "\ud800", "\u202e"])

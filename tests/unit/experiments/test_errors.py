@@ -14,10 +14,8 @@ from judgesmith.experiments.evaluate.errors.found import FoundErrors, TextErrors
 from judgesmith.experiments.evaluate.errors.gold import changed_texts, gold_kind, marked_errors
 from judgesmith.experiments.evaluate.errors.page import (
     LARGEST,
-    MOST,
     STYLE,
     numbered_errors,
-    place_text,
     text_pieces,
     write_page,
 )
@@ -50,7 +48,7 @@ def test_edits_go_before_errors_and_rows_may_state_neither():
     assert gold_kind(data(ORIGINAL)) is None
 
 
-def test_a_version_whose_edits_are_not_there_or_not_its_own_is_left_out():
+def test_places_of_changes_are_read():
     right, none, wrong, beyond = (
         version("No day.", [[0, 1, "No"]]),
         version("No day.", []),
@@ -60,17 +58,13 @@ def test_a_version_whose_edits_are_not_there_or_not_its_own_is_left_out():
     (kind,), _ = changed_texts(data(ORIGINAL, right, none, wrong, beyond))
     assert [one.places for one in kind.texts] == [((0, 2),)]
     assert sorted(kind.left_out.values()) == [1, 2]
-
-
-def test_an_omission_has_an_empty_place():
     (kind,), _ = changed_texts(data(ORIGINAL, version("A.", [[1, 5, ""]])))
     assert kind.texts[0].places == ((1, 1),)
-
-
-def test_of_a_changed_letter_the_word_is_wrong():
     typo = version("A dya.", [[3, 5, "ya"]], perturbation="character_typos", level="character")
     (kind,), _ = changed_texts(data(ORIGINAL, typo))
     assert kind.texts[0].places == ((2, 5),)
+    (found,) = marked_errors(marked([{}, {"severity": "Critical", "start": None, "end": None}]))
+    assert [error.severity for error in found] == [None, 5.0]
 
 
 @pytest.mark.parametrize(
@@ -89,11 +83,6 @@ def test_a_marked_error_that_cannot_be_read_is_told_with_its_row(error, said):
         marked_errors(marked([{}, error]))
     assert "toy, row 1: errors[1]: expected" in str(caught.value)
     assert said in str(caught.value)
-
-
-def test_severities_and_places_may_be_missing():
-    (found,) = marked_errors(marked([{}, {"severity": "Critical", "start": None, "end": None}]))
-    assert [error.severity for error in found] == [None, 5.0]
 
 
 @pytest.mark.parametrize("edits", [[[-5, 9, "x"]], [{"foo": 1}], [[4, 1, "x"]], ["odd"]])
@@ -137,11 +126,6 @@ def test_marks_stand_where_errors_begin_and_end(places, shown):
     assert drawn("abcdef", *places) == shown
 
 
-def test_an_empty_text_has_no_pieces_but_those_of_its_marks():
-    assert drawn("") == ""
-    assert drawn("", (0, 0)) == "[1><1]"
-
-
 def test_what_is_far_from_any_mark_is_left_out_and_counted():
     text = "".join(chr(97 + n % 26) for n in range(200))
     shown = drawn(text, (100, 103), around=5)
@@ -159,27 +143,6 @@ def test_every_character_is_shown_once_or_counted():
         numbers = list(range(1, len(set(map(tuple, ends))) + 1))
         for side in ("opens", "closes"):
             assert sorted(n for one in found for n in getattr(one, side)) == numbers
-
-
-def test_a_text_of_megabytes_with_many_errors_shows_a_few_pages():
-    text = "word " * 1_000_000
-    errors = numbered_errors(
-        [ErrorSpan(text="", start=n * 1000, end=n * 1000 + 4) for n in range(4000)]
-    )
-    errors = errors[:MOST]
-    assert sum(len(one.text) for one in text_pieces(text, errors, around=200)) < 100_000
-
-
-def test_a_place_is_told_with_how_it_was_found():
-    for located, said in (
-        ("missing", "missing from the text"),
-        ("unresolved", "quoted, but not in the text"),
-        (None, "without a place"),
-    ):
-        assert place_text(ErrorSpan(text="x", located=located)) == said
-    assert place_text(ErrorSpan(text="", start=3, end=3)) == "before character 3"
-    odd = ErrorSpan(text="x", start=3, end=4, located="normalised")
-    assert place_text(odd).endswith("other spaces, case or quotation marks")
 
 
 # errors page
@@ -263,22 +226,6 @@ def test_severity_is_told_in_words_and_what_has_no_place_is_listed(page_of):
         assert said in page.text
 
 
-def test_of_a_panel_the_page_says_who_found_an_error(page_of):
-    error = ErrorSpan(text="Maria", start=0, end=5, criterion="clear")
-    page, _ = page_of(text_with(error, support=(("gemma", "<qwen>"),)))
-    assert "characters 0 to 5 · clear · found by gemma, <qwen>" in page.text
-
-
-def test_a_page_without_errors_or_texts_says_so(page_of):
-    unread = TextErrors(item=RatedItem(response=""), errors=None, problem="cut off")
-    page, _ = page_of(text_with(), unread)
-    assert "No errors." in page.text
-    assert "No score: cut off" in page.text
-    page, n = page_of()
-    assert n == 0
-    assert "No text is on this page." in page.text
-
-
 def test_whatever_a_text_holds_stays_text(page_of):
     evil = "</p><script>alert(1)</script>\" onload='x' &amp; \u202e\x00\ud800 <!-- ]]>"
     error = ErrorSpan(text=evil, start=0, end=9, severity=4, explanation=evil, criterion=evil)
@@ -290,17 +237,6 @@ def test_whatever_a_text_holds_stays_text(page_of):
     assert {tag for tag, _ in page.elements} == {tag for tag, _ in plain.elements}
     assert not any(name.startswith("on") for _, found in page.elements for name in found)
     assert "alert(1)</script>\" onload='x' &amp; \\u202e\\x00\\ud800 <!-- ]]>" in page.text
-
-
-@pytest.mark.parametrize("end", ["\r\n", "\r"])
-def test_every_kind_of_line_end_is_shown_as_one(page_of, end):
-    response = f"Maria won.{end}She won 14 races."
-    start = response.index("14")
-    error = ErrorSpan(text="14", start=start, end=start + 2, severity=4, explanation=f"No.{end}9.")
-    page, _ = page_of(text_with(error, response=response))
-    assert "Maria won.\nShe won " in page.text
-    assert "\\r" not in page.text
-    assert "14" in page.texts
 
 
 def test_directions_of_texts_are_their_own_and_the_page_needs_no_script(page_of):
@@ -427,14 +363,6 @@ def test_what_cannot_be_read_is_told(reading, fields, said):
     assert said in str(caught.value)
 
 
-def test_that_no_row_has_errors_is_told_once(reading):
-    rows = row(0), row(1)
-    for one in rows:
-        del one["errors"]
-    with pytest.raises(DataError, match="1 problem in the data"):
-        reading(*rows)
-
-
 def test_one_of_several_judges_is_named(reading):
     rows = row(0, judge="a"), row(0, {"text": "x"}, judge="b")
     assert reading(*rows, judge="b").texts[0].errors[0].text == "x"
@@ -448,12 +376,6 @@ def panel_row(n, **annotations):
         "members": dict.fromkeys(annotations, 40),
         "explanation": "The panel's own words.",
     }
-
-
-def test_of_a_panel_it_is_told_who_found_an_error(reading):
-    found = reading(panel_row(0, a=[], b=[]), row(1, {"text": "x"}, support="odd"))
-    assert list(found.texts[0].finders.values()) == [("a", "b")]
-    assert found.texts[1].finders == {}
 
 
 def test_a_member_of_a_panel_can_be_read_instead_of_the_panel(reading):

@@ -59,14 +59,11 @@ def faults(caught):
     return [(one.where.partition(":")[2], one.field, one.came) for one in caught.value.problems]
 
 
-def test_scored_rows_come_with_their_explanations(read):
+def test_what_has_no_score_or_no_explanation_is_counted_and_left_out(read):
     found = read({}, {"key": "k2"})
     assert [row.key for row in found.rows] == ["k1", "k2"]
     assert found.rows[0].criteria == {"fluency": (80.0, "Reads well.")}
     assert (found.run, found.n_unscored, found.n_unexplained) == ("r", 0, 0)
-
-
-def test_what_has_no_score_or_no_explanation_is_counted(read):
     found = read(
         {},
         {"score": None, "problem": "no answer", "explanation": "half"},
@@ -74,9 +71,6 @@ def test_what_has_no_score_or_no_explanation_is_counted(read):
         {"explanation": None, "criteria": None},
     )
     assert (len(found.rows), found.n_unscored, found.n_unexplained) == (1, 1, 2)
-
-
-def test_a_criterion_without_score_or_words_is_no_explanation(read):
     criteria = {
         "a": {"score": None, "explanation": "?"},
         "b": {"score": 1, "explanation": ""},
@@ -111,13 +105,6 @@ def test_everything_that_score_does_not_write_is_named(read):
     ]
 
 
-def test_recorded_ratings_of_other_judges_are_refused(tmp_path):
-    path = tmp_path / "recorded.jsonl"
-    path.write_text('{"source_id": "a", "system_id": "b", "judge": "j", "scores": [1, 2]}\n')
-    with pytest.raises(DataError, match="that score writes into every row"):
-        read_explained(path)
-
-
 def test_scores_off_the_scale_are_named(read):
     assert len(read({}, scale=Scale(low=0, high=100)).rows) == 1
     with pytest.raises(DataError, match=r"expected a score on 1\.\.5; got 70"):
@@ -133,11 +120,6 @@ def test_a_file_that_score_did_not_write_is_one_problem(tmp_path):
         "data.jsonl:1: row: expected the score, key and run that score writes into every row; "
         "got the fields 'source, response'"
     ]
-
-
-def test_a_file_without_any_explanation_says_which_judge_gives_them(read):
-    with pytest.raises(DataError, match=r"of the variant fine.*1 scored rows without one and 1 "):
-        read({"explanation": "", "criteria": {}}, {"score": None})
 
 
 # explanation answers
@@ -217,12 +199,6 @@ def test_a_sheet_is_read_however_it_was_saved_and_sorted(
     assert len(whole[0].answers) == 10
 
 
-def test_empty_lines_that_a_spreadsheet_leaves_are_no_rows(save_explanation_answers):
-    rows = blank()
-    rows.append(dict.fromkeys(COLUMNS, ""))
-    assert len(read_filled([save_explanation_answers(rows)])[0].rows) == 4
-
-
 def test_every_fault_is_named_with_file_line_column_and_what_was_expected(save_explanation_answers):
     rows = blank(n_items=3)
     rows[0]["clear"] = "maybe"
@@ -255,22 +231,6 @@ def test_every_fault_is_named_with_file_line_column_and_what_was_expected(save_e
     ]
 
 
-def test_what_is_not_asked_of_a_text_without_criteria_is_no_fault(save_explanation_answers):
-    rows = blank(parts=("overall",))
-    assert rows[0]["agrees_with_aspects"] == "-"
-    rows[0]["clear"] = "yes"
-    assert read_filled([save_explanation_answers(rows)])[0].answers == {(1, "clear"): 1.0}
-
-
-def test_lines_are_counted_as_an_editor_counts_them(save_explanation_answers):
-    rows = blank()
-    rows[0]["source"] = "one\ntwo\nthree"
-    rows[1]["clear"] = "?"
-    assert faults_explanation_answers(save_explanation_answers(rows))[0].startswith(
-        "ana.csv:5 (record 2): clear: "
-    )
-
-
 def test_sheets_of_different_draws_are_refused_together(save_explanation_answers):
     other = blank(sheet="xba9876543210")
     mixed = [*blank()[:2], *other[2:]]
@@ -295,15 +255,6 @@ def test_two_files_of_one_rater_are_refused(save_explanation_answers, tmp_path):
     assert len(found) == 2
     assert (
         "expected one file per rater, named after the rater; got another file for 'ana'" in found[0]
-    )
-
-
-def test_missing_columns_are_named_once(save_explanation_answers):
-    rows = [{name: cell for name, cell in row.items() if name != "factual"} for row in blank()]
-    assert len(faults_explanation_answers(save_explanation_answers(rows))) == 1
-    assert (
-        "ana.csv: header: expected the columns of the sheet, also factual; got"
-        in faults_explanation_answers(save_explanation_answers(rows))[0]
     )
 
 
@@ -334,11 +285,6 @@ def test_a_file_without_rows_is_a_fault(save_explanation_answers):
     ]
 
 
-def test_no_files_are_refused():
-    with pytest.raises(ValueError, match="at least one filled sheet"):
-        read_filled([])
-
-
 # explanation form
 
 
@@ -349,36 +295,13 @@ def test_an_id_says_what_it_was_made_from(part, number, item):
     assert RowId.read(f" {row} ") == row
 
 
-@pytest.mark.no_cover
-@given(st.lists(st.integers(1, 120), min_size=2, max_size=5))
-def test_ids_sort_as_rows_do(numbers):
-    ids = [str(RowId("x0123456789ab", number, 120, 1, "a")) for number in sorted(numbers)]
-    assert sorted(ids) == ids
-
-
 @pytest.mark.parametrize("cell", ["", "7", "x0123456789ab-1of2", "y0123456789ab-1of2-item1-a"])
 def test_what_is_no_id_is_none(cell):
     assert RowId.read(cell) is None
 
 
-def test_an_id_of_absurd_length_is_none():
-    assert RowId.read(f"x0123456789ab-{'9' * 5000}of2-item1-a") is None
-
-
 def test_a_part_has_the_same_mark_however_its_accents_are_stored():
     assert part_mark("Clart\u00e9 (1)") == part_mark("Clarte\u0301 (1)") == "clarte1"
-
-
-def test_only_overall_explanations_are_asked_everything():
-    def asked(**row):
-        return [
-            question.name for question in QUESTIONS_EXPLANATION_ANSWERS if question.is_asked(**row)
-        ]
-
-    every = ["clear", "relevant", "fits_score", "factual"]
-    assert asked(whole=False, aspects=True) == every
-    assert asked(whole=True, aspects=False) == [*every, "separates_cases", "usefulness"]
-    assert asked(whole=True, aspects=True) == list(COLUMNS[-7:])
 
 
 # explanation ratings
@@ -498,14 +421,6 @@ def test_where_all_answers_are_the_same_alpha_is_undefined_and_pairs_agree(
     assert np.isnan(useful.low)
 
 
-def test_one_rater_agrees_with_nobody(save_explanation_ratings):
-    found = read_sheets([save_explanation_ratings("ana", rows_of(random_rater(0)))])
-    one = found.questions["clear"]
-    assert (one.alpha.n, one.alpha.n_groups) == (0, 0)
-    assert np.isnan(one.alpha.value)
-    assert np.isnan(one.agreement)
-
-
 def test_a_blank_sheet_has_no_numbers_but_counts(save_explanation_ratings):
     found = read_sheets([save_explanation_ratings("ana", rows_of(lambda *_: ""))])
     for name in NAMES:
@@ -533,13 +448,6 @@ def test_rows_that_a_rater_took_out_are_blank_and_counted(save_explanation_ratin
     assert alone.questions["clear"].n_blank == 0
 
 
-def test_what_no_row_asks_has_no_cells(save_explanation_ratings):
-    found = read_sheets([save_explanation_ratings("ana", rows_of(kind, parts=("overall",)))])
-    one = found.questions["agrees_with_aspects"]
-    assert (one.n_filled, one.n_blank) == (0, 0)
-    assert np.isnan(one.value.value)
-
-
 def test_the_order_of_raters_and_rows_changes_nothing(save_explanation_ratings):
     ana, ben = rows_of(random_rater(1)), rows_of(random_rater(2))
     first = read_sheets(
@@ -556,24 +464,6 @@ def test_the_order_of_raters_and_rows_changes_nothing(save_explanation_ratings):
         assert one["raters"] == other["raters"]
         for number in ("value", "alpha"):
             assert one[number] == pytest.approx(other[number], nan_ok=True)
-
-
-def test_faults_in_the_sheets_are_raised(save_explanation_ratings):
-    rows = rows_of(lambda *_: "perhaps")
-    with pytest.raises(DataError) as caught:
-        read_sheets([save_explanation_ratings("ana", rows)])
-    assert len(caught.value.problems) == 24 * 4 + 8 * 3
-
-
-def test_json_has_the_shape_of_every_estimate(save_explanation_ratings):
-    found = read_sheets([save_explanation_ratings("ana", rows_of(random_rater(1)))]).to_dict()
-    assert list(found) == ["sheet", "items", "rows", "missing", "questions"]
-    assert list(found["questions"]) == NAMES
-    one = found["questions"]["clear"]
-    assert list(one) == ["value", "alpha", "agreement", "filled", "blank", "parts", "raters"]
-    shape = ["value", "low", "high", "confidence", "n", "n_groups", "n_undefined"]
-    assert list(one["value"]) == list(one["alpha"]) == list(one["parts"]["overall"]) == shape
-    assert list(one["raters"]["ana"]) == ["value", "filled", "blank"]
 
 
 # explanation sheet
@@ -628,7 +518,7 @@ def sheet(tmp_path):
     return reading
 
 
-def test_each_text_has_a_row_per_criterion_and_one_for_the_whole(write, sheet):
+def test_each_text_has_a_row_per_criterion_and_one_for_the_whole_blank_where_asked(write, sheet):
     found = write(n_items=6)
     rows = sheet()
     assert (found.n_items, found.n_rows, len(rows)) == (6, 18, 18)
@@ -640,11 +530,6 @@ def test_each_text_has_a_row_per_criterion_and_one_for_the_whole(write, sheet):
     assert (first["source"], first["response"]) == (f"source {number}", f"answer {number}")
     assert first["key"] == item(number).key
     assert (rows[2]["score"], rows[2]["explanation"]) == (str(number), f"Because {number}.")
-
-
-def test_cells_are_blank_where_something_is_asked(write, sheet):
-    write(n_items=3)
-    rows = sheet()
     assert [rows[0][name] for name in ASKED] == ["", "", "", "", "-", "-", "-"]
     assert [rows[2][name] for name in ASKED] == [""] * 7
 
@@ -656,11 +541,6 @@ def test_a_text_without_criteria_is_not_asked_about_them(write, sheet):
     assert [rows[0][name] for name in ASKED] == ["", "", "", "", "-", "", ""]
 
 
-def test_a_text_without_words_on_the_whole_has_rows_for_its_criteria(write, sheet):
-    write([scored(number, explanation="") for number in range(N)], n_items=3)
-    assert {row["part"] for row in sheet()} == {"fluency", "coverage"}
-
-
 @pytest.mark.no_cover
 @pytest.mark.parametrize("n_items", [3, 4, 5, 9, 29])
 @pytest.mark.parametrize("seed", range(5))
@@ -670,18 +550,6 @@ def test_low_middle_and_high_scores_all_appear(write, sheet, n_items, seed):
     assert len(set(scores)) == n_items
     thirds = np.bincount([int(score // 10) for score in scores], minlength=3)
     assert thirds.max() - thirds.min() <= 1
-
-
-def test_few_texts_are_all_asked_about(write, sheet):
-    assert write([scored(4), scored(5)], n_items=50).n_items == 2
-    assert write([scored(4)], overwrite=True).n_items == 1
-
-
-def test_texts_do_not_come_in_the_order_of_their_scores(write, sheet):
-    write()
-    scores = [float(row["score"]) for row in sheet() if row["part"] == "overall"]
-    assert scores != sorted(scores)
-    assert scores != sorted(scores, reverse=True)
 
 
 def test_ids_restore_the_order_and_tell_sheets_apart(write, sheet):
@@ -716,14 +584,6 @@ def test_a_sheet_that_may_hold_answers_is_not_replaced(write, tmp_path):
     assert path.read_bytes() != filled
 
 
-def test_what_has_no_row_is_counted(write):
-    rows = [scored(number) for number in range(N)]
-    rows[3] |= {"score": None, "problem": "no answer"}
-    rows[4] |= {"explanation": "", "criteria": {}}
-    found = write(rows)
-    assert (found.n_items, found.n_unscored, found.n_unexplained) == (N - 2, 1, 1)
-
-
 def test_rows_without_texts_in_the_data_are_counted_and_the_first_is_named(write, tmp_path):
     rows = [scored(number) for number in range(N)]
     rows[2]["key"], rows[7]["key"] = "0" * 32, item(99).key
@@ -733,12 +593,6 @@ def test_rows_without_texts_in_the_data_are_counted_and_the_first_is_named(write
     assert problem.where == "scores.jsonl:3"
     assert problem.came == f"'{'0' * 32}', with 2 such rows of {N}"
     assert list(tmp_path.glob("*.csv")) == []
-
-
-def test_a_bad_row_of_the_data_is_named(write, data, tmp_path):
-    data.write_text(data.read_text() + '{"source": 3}\n', encoding="utf-8")
-    with pytest.raises(DataError, match=r"data\.jsonl:31"):
-        write()
 
 
 def test_hostile_texts_are_neither_computed_nor_obeyed(write, sheet, tmp_path):
@@ -770,11 +624,6 @@ def test_texts_that_a_spreadsheet_would_cut_say_so(write, sheet, tmp_path):
     texts = dump(tmp_path / "long.jsonl", [{"source": long.source, "response": "b"}])
     assert write([scored(1, key=long.key)], texts=texts).n_cut == 3
     assert all(row["source"].endswith("[8000 more characters left out]") for row in sheet())
-
-
-def test_the_scale_of_overall_scores_is_told_if_it_is_known(write, sheet):
-    write(n_items=3, scale=Scale(low=0, high=30))
-    assert [row["scale"] for row in sheet()][:3] == ["0..100", "0..100", "0..30"]
 
 
 def test_the_file_is_csv_and_has_room_for_all_scores(write, tmp_path):

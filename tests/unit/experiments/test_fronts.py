@@ -22,10 +22,8 @@ from judgesmith.experiments.compile.tuning import (
     front_notes,
     importance_entries,
 )
-from judgesmith.experiments.evaluate.evaluating import evaluate_judge
-from judgesmith.experiments.panel import panelling
-from judgesmith.experiments.panel.panelling import estimate_panel, learn_panel
-from judgesmith.experiments.panel.rows import PanelSettings, panel_parts, panel_to_learn
+from judgesmith.experiments.panel.panelling import learn_panel
+from judgesmith.experiments.panel.rows import PanelSettings, panel_parts
 from judgesmith.experiments.run_folders import check_folder, json_object_in, write_rows
 from judgesmith.experiments.scoring.estimates import estimate_judging
 from judgesmith.optimizers import PredictionTable, parse_objective
@@ -34,8 +32,6 @@ from judgesmith.optimizers.objectives.grammar import parse_objectives
 from judgesmith.optimizers.storage import ENOUGH_TRIALS, open_storage
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, SavedPanel, score_batch
-from judgesmith.programs.families.ensemble.members import PanelJudgement
-from judgesmith.programs.judging.executors import endpoint_of
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric, Scale
 from judgesmith.signatures.aggregation import PanelWeights
@@ -57,7 +53,7 @@ def found(data_fronts):
 
 
 @pytest.mark.no_cover
-def test_every_judge_of_the_front_is_ready_to_be_taken(found):
+def test_a_front_is_ready_to_be_taken_and_told_by_the_trials(found):
     for one in found.saved.front:
         assert one.model == "offline"
         assert one.questions
@@ -65,6 +61,13 @@ def test_every_judge_of_the_front_is_ready_to_be_taken(found):
     (knee,) = (one for one in found.saved.front if one.knee)
     assert knee.protocol == found.saved.protocol
     assert knee.agreement.plain["selection"] == found.saved.agreement.plain["selection"]
+    said = " ".join(found.notes)
+    numbers = ", ".join(str(one.number) for one in found.saved.front)
+    assert f"number {numbers}" in said
+    trials = {x["number"]: x for x in found.saved.history if x["stage"] == "protocol"}
+    for one in found.saved.front:
+        for name, value in one.values.items():
+            assert trials[one.number]["values"][name] == pytest.approx(value.value)
 
 
 def test_every_objective_is_reported_and_the_first_that_looks_at_scores_decides(found):
@@ -77,29 +80,6 @@ def test_every_objective_is_reported_and_the_first_that_looks_at_scores_decides(
         assert told[0][part] == found.saved.agreement.plain[part]["dataset"]["q"]
 
 
-def test_a_note_says_what_is_on_the_front(found):
-    said = " ".join(found.notes)
-    numbers = ", ".join(str(one.number) for one in found.saved.front)
-    assert f"number {numbers}" in said
-
-
-def test_values_are_those_of_the_trials(found):
-    trials = {x["number"]: x for x in found.saved.history if x["stage"] == "protocol"}
-    for one in found.saved.front:
-        for name, value in one.values.items():
-            assert trials[one.number]["values"][name] == pytest.approx(value.value)
-
-
-@pytest.mark.no_cover
-def test_one_objective_leaves_no_front(data_fronts):
-    single = compile_judge(
-        data_fronts, CompileSettings(**QUICK | {"n_trials": 1}), lm=model(ledger=None)
-    )
-    assert single.saved.front == ()
-    assert single.objectives == ()
-    assert "objectives" not in single.saved.agreement
-
-
 def test_objectives_and_dollars_need_a_search_of_the_protocol():
     for text, message in (("q, -calls", "several objectives"), ("q - usd", "what judgements cost")):
         check_searched(CompileSettings(optimizer="protocol", objective=text))
@@ -107,26 +87,17 @@ def test_objectives_and_dollars_need_a_search_of_the_protocol():
             check_searched(CompileSettings(objective=text))
 
 
-def test_aggregation_is_decided_without_dollars():
+def test_the_deciding_objective_comes_first_and_knows_no_dollars():
+    settings = CompileSettings(optimizer="protocol", objective="-calls, q, -mae")
+    assert [str(one) for one in each_objective(settings)] == ["q", "-calls", "-mae"]
+    assert [str(one) for one in each_objective(CompileSettings())] == ["q"]
+
     def decides(text):
         return str(deciding_objective(CompileSettings(optimizer="protocol", objective=text)))
 
     assert decides("-usd, pearson; usd <= 1") == "pearson"
     assert decides("q - 2*usd") == "q"
     assert decides("q - .01*calls") == "q - 0.01*calls"
-
-
-def test_the_deciding_objective_comes_first():
-    settings = CompileSettings(optimizer="protocol", objective="-calls, q, -mae")
-    assert [str(one) for one in each_objective(settings)] == ["q", "-calls", "-mae"]
-    assert [str(one) for one in each_objective(CompileSettings())] == ["q"]
-
-
-def test_models_are_those_of_the_settings(data_fronts):
-    settings = CompileSettings(**QUICK, models=("openai/m",))
-    with pytest.raises(ValueError, match=r"those of the settings \(openai/m\); got none"):
-        compile_judge(data_fronts, settings, lm=model(ledger=None))
-    assert "models" not in CompileSettings(**QUICK).model_dump()
 
 
 def test_importances_are_told_by_objective():
@@ -139,11 +110,6 @@ def test_importances_are_told_by_objective():
     only = {"stage": "importances", "objective": "q", "shares": {"variant": 1.0}}
     assert importance_entries(search) == [only]  # calls are the same for all
     assert importance_entries(few) == []
-
-
-def test_an_empty_front_says_nothing():
-    assert front_notes(()) == []
-    assert parse_objectives("q, -calls").front([[np.nan, 1]], [0]).knee is None
 
 
 def trial(number, share, value, n_rows=10):
@@ -201,21 +167,6 @@ def test_rows_that_any_member_has_seen_are_left_out(data_panelling, members):
     rows = [one.key for part in (parts.selection, parts.heldout) for one in part.items]
     assert set(rows) == {one.key for one in data_panelling.items[40:]}
     assert not set(parts.selection.groups) & set(parts.heldout.groups)
-
-
-def test_nothing_need_be_held_out(data_panelling, members):
-    found = learn_panel(members, data_panelling, PanelSettings(holdout=0))
-    assert (found.heldout, found.gain, found.saved.golden) == (None, None, ())
-    assert found.saved.rows["heldout"] == 0
-
-
-def test_every_setting_is_part_of_the_run(data_panelling, members):
-    usual = PanelSettings().fingerprint(members, data_panelling)
-    changes = [{"seed": 1}, {"holdout": 0.5}, {"objective": "pearson"}, {"texts": False}]
-    others = [PanelSettings(**one).fingerprint(members, data_panelling) for one in changes]
-    others.append(PanelSettings().fingerprint(members, data_panelling.subset(range(100))))
-    others.append(PanelSettings().fingerprint({"grades": members["grades"]}, data_panelling))
-    assert len({usual, *others}) == 7
 
 
 @pytest.mark.parametrize(
@@ -280,41 +231,6 @@ def test_the_best_judge_is_told_beside_the_panel(data_panelling, members):
     assert found.saved.golden == ()
 
 
-def test_a_judge_that_scores_few_rows_is_not_told_as_the_best(data_panelling, members, monkeypatch):
-    people = {item.key: item.human["overall"] for item in data_panelling}
-
-    def said(panel, items, **_):
-        sure = [float(np.mean(people[one.key])) for one in items]
-        return [
-            PanelJudgement(
-                score=50,
-                members={"grades": 50 + 9 * x + 5 * (n % 3), "direct": x if n % 4 == 0 else None},
-            )
-            for n, x in enumerate(sure)
-        ]
-
-    monkeypatch.setattr(panelling, "score_batch", said)
-    found = learn_panel(members, data_panelling, PanelSettings(texts=False))
-    assert found.best == "grades"
-    assert "direct gave too few scores to be weighed" in " ".join(found.notes)
-
-
-def test_effort_is_refused_before_anything_is_asked(data_panelling, members):
-    lm = model(ledger=None)
-    with pytest.raises(ValueError, match="leave calls out of the objective"):
-        learn_panel(members, data_panelling, PanelSettings(objective="q - .1*calls"), lm=lm)
-    assert lm_client_of(lm).usage.calls == 0
-
-
-@pytest.mark.no_cover
-def test_a_panel_is_evaluated_with_and_without_its_folder(data_panelling, members):
-    found = learn_panel(members, data_panelling, PanelSettings(texts=False)).saved
-    one = evaluate_judge(found, data_panelling, rng=np.random.default_rng(0))
-    other = evaluate_judge(found.program(), data_panelling, rng=np.random.default_rng(0))
-    assert (one.n_unseen, one.n_seen, other.n_unseen) == (36, 124, 160)
-    assert one.target == other.target == "overall"
-
-
 def test_one_judge_under_two_names_is_refused(data_panelling, members):
     twice = {**members, "again": members["direct"]}
     with pytest.raises(ValueError, match=r"direct and again are the same judge .*name each once"):
@@ -361,21 +277,6 @@ def test_settings_that_are_new_change_the_run_and_old_ones_are_known(data_panell
     changes = [{"score": "mean"}, {"supervisor": "rule"}, {"subsets": True}, {"outliers": "none"}]
     prints = {PanelSettings(**one).fingerprint(members, data_panelling) for one in ({}, *changes)}
     assert len(prints) == 5
-
-
-def test_a_supervisor_counts_in_what_is_expected_at_most(data_panelling, members):
-    lm = model("offline", ledger=None)
-
-    def estimated(**settings):
-        own = PanelSettings(**settings)
-        parts = panel_parts(members, data_panelling, own)
-        panel = panel_to_learn(members, parts, own)
-        return estimate_panel(panel, parts, {}, lm, texts=own.texts).calls
-
-    plain = estimated()
-    assert estimated(supervisor="rule") == plain
-    assert estimated(supervisor="offline") == plain + 20
-    assert estimated(supervisor="offline", texts=False) == plain
 
 
 def test_judging_by_a_supervised_panel_counts_the_supervisor_for_every_text(
@@ -436,16 +337,6 @@ class TestScoresThatTheModelIsShown:
         assert len(shown) > 20
         assert shown == pytest.approx({key: expected[key] for key in shown})
 
-    def test_or_percent_of_the_highest_point(self, data_inferring, shown):
-        infer_rubric(data_inferring, InferenceRun(percent_of_max=True))
-        targets = targets_of(data_inferring)
-        assert targets.scale == Scale(low=1, high=5)
-        expected = dict(
-            zip([item.key for item in data_inferring], 20 * targets.values, strict=True)
-        )
-        assert len(shown) > 20
-        assert shown == pytest.approx({key: expected[key] for key in shown})
-
     @pytest.mark.parametrize(
         ("scale", "points"),
         [
@@ -476,14 +367,6 @@ def test_every_setting_is_part_of_the_fingerprint(data_inferring, changed):
     assert InferenceRun(**changed).fingerprint(data_inferring, "offline") != usual
 
 
-def test_data_and_model_are_part_of_the_fingerprint(data_inferring):
-    usual = InferenceRun().fingerprint(data_inferring, "offline")
-    assert usual == InferenceRun(percent_of_max=False).fingerprint(data_inferring, "offline")
-    assert InferenceRun().fingerprint(data_inferring.subset(range(20)), "offline") != usual
-    assert InferenceRun().fingerprint(data_inferring, "openai/m") != usual
-    assert InferenceRun().fingerprint(data_inferring, "offline", "http://localhost:1") != usual
-
-
 def test_another_endpoint_is_another_run(data_inferring, shown, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     lms = [
@@ -492,24 +375,6 @@ def test_another_endpoint_is_another_run(data_inferring, shown, monkeypatch):
     first, second, again = (infer_rubric(data_inferring, lm=lm) for lm in (*lms, lms[0]))
     runs = [found.rubric.provenance["run"] for found in (first, second, again)]
     assert runs[0] == runs[2] != runs[1]
-
-
-def test_where_a_kept_rubric_comes_from_is_not_part_of_the_fingerprint(data_inferring):
-    first, second = (Rubric(task="Mine.", provenance={"run": run}) for run in ("a", "b"))
-    prints = {
-        InferenceRun(given=one).fingerprint(data_inferring, "offline") for one in (first, second)
-    }
-    assert len(prints) == 1
-
-
-def test_the_rubric_names_its_run(data_inferring):
-    run = InferenceRun(percent_of_max=True)
-    lm = model(ledger=None)
-    found = infer_rubric(data_inferring, run, lm=lm)
-    assert found.rubric.provenance["run"] == run.fingerprint(
-        data_inferring, "offline", endpoint_of(lm)
-    )
-    assert len(found.rubric.criteria) >= 4
 
 
 # offline notes
@@ -531,11 +396,6 @@ def test_of_english_texts_only_task_inference_needs_a_word():
     assert offline_notes([], "offline", inferred=False) == []
 
 
-@pytest.mark.parametrize("inferred", [False, True])
-def test_of_other_models_nothing_is_said(inferred):
-    assert offline_notes(items((CHINESE, CHINESE)), "openai/gpt", inferred=inferred) == []
-
-
 def test_a_judge_of_other_texts_says_what_it_judges_by_and_what_not():
     limit, judges = offline_notes(items((SPANISH, SPANISH)), "offline", inferred=False)
     assert limit.startswith("the texts look Spanish")
@@ -547,30 +407,6 @@ def test_translations_share_no_words_with_their_sources():
     notes = offline_notes(items((CHINESE, ENGLISH)), "offline", inferred=False)
     assert "sources and responses are in different scripts" in notes[0]
     assert len(notes) == 2
-
-
-def test_texts_from_all_over_are_looked_at():
-    several = items(*[(ENGLISH, ENGLISH)] * 600, *[(SPANISH, SPANISH)] * 600)
-    notes = offline_notes(several, "offline", inferred=False)
-    assert notes[0].startswith("100 of 200 texts look Spanish")
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("summeval", []),
-        ("topical_chat", []),
-        ("sfres", []),
-        ("openmeva_roc", []),
-        ("mqm_ted_ende", ["the texts look German", "the sources look English and the responses"]),
-        ("mqm_ted_zhen", ["sources and responses are in different scripts"]),
-    ],
-)
-def test_real_sets_are_told_apart(data_folder, name, said):
-    data = read_items(data_folder / f"{name}.jsonl.gz")
-    notes = offline_notes(data.items, "offline", inferred=False)
-    assert len(notes) == len(said) + bool(said)
-    assert all(note.startswith(start) for note, start in zip(notes, said, strict=False))
 
 
 # objective report
@@ -601,14 +437,6 @@ def test_the_mean_over_targets_is_told_before_and_after_with_its_gain():
     plain = found.to_dict()
     assert (plain["name"], plain["targets"]) == ("pearson", ["score", "wit"])
     assert plain["gain"]["n"] == 80
-
-
-def test_without_rows_held_out_only_the_selection_is_told():
-    found = report(None)
-    assert math.isnan(found.optimism)
-    plain = found.to_dict()
-    assert [plain[name] for name in ("uncompiled", "heldout", "gain", "optimism")] == [None] * 4
-    assert plain["selection"]["low"] < plain["selection"]["value"]
 
 
 def test_of_an_objective_with_conditions_the_aim_is_told_and_whether_they_are_met():
@@ -643,13 +471,6 @@ def test_a_run_may_write_where_nothing_is_and_where_it_wrote_before(tmp_path: Pa
     write_rows(tmp_path / "rows.jsonl", [{"n": 1}, {"n": None}])
     checked(tmp_path, "a")
     assert (tmp_path / "rows.jsonl").read_text() == '{"n": 1}\n{"n": null}\n'
-
-
-def test_another_run_is_replaced_only_by_force(tmp_path: Path) -> None:
-    (tmp_path / "report.json").write_text('{"run": "a"}')
-    with pytest.raises(FileExistsError, match=r"a test of another run \(a, this is b\)"):
-        checked(tmp_path, "b")
-    checked(tmp_path, "b", force=True)
 
 
 @pytest.mark.parametrize("report", ["[1]", "{", "\udcff", "[" * 100_000])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import judgesmith
-from judgesmith.data import DataError, DataSet, read_items, read_scores
+from judgesmith.data import DataError, DataSet, read_scores
 from judgesmith.data.score_files import NO_ROW
 from judgesmith.data.scores import stated_notes
 from judgesmith.experiments import perspective_of_scores
@@ -20,7 +20,6 @@ from judgesmith.experiments.evaluate.perspectives.perspectives import (
     sampled_once,
     scores_of_judge,
 )
-from judgesmith.experiments.evaluate.perspectives.ratings import SampledScores
 from judgesmith.experiments.evaluate.perspectives.report import ratings_of
 from judgesmith.experiments.robustness.perturbing import get_originals
 from judgesmith.experiments.scoring import score_file
@@ -73,32 +72,26 @@ def test_items_that_share_their_ids_are_told_apart_by_order(data, write):
     np.testing.assert_equal(read_scores(path, data).values, [1, np.nan, 3, 4])
 
 
-def test_why_there_is_no_score_is_kept(data, write):
+def test_why_there_is_no_score_is_kept_and_recorded_answers_are_averaged(data, write, tmp_path):
     path = write(
         row("a", "x", score=None, problem="no end", reason="cut_off"), row("a", "y", score=None)
     )
     found = read_scores(path, data)
     unknown = Cause(Reason.OTHER, "unscored, without a reason")
     assert found.problems[:2] == (Cause(Reason.CUT_OFF, "no end"), unknown)
+    path = write(row("a", "x", scores=[1, None, 2]), row("a", "y", scores=[None]))
+    found = read_scores(path, data)
+    np.testing.assert_equal(found.values[:2], [1.5, np.nan])
+    assert found.problems[1].text == "the recorded judge gave no readable score"
+    path = tmp_path / "scores.csv"
+    path.write_text("source_id,system_id,score\na,x,1.5\na,y,\n")
+    np.testing.assert_equal(read_scores(path, data).values, [1.5, np.nan, np.nan, np.nan])
 
 
 @pytest.mark.parametrize("code", [None, "", "it broke off", 3, ["cut_off"]])
 def test_what_is_no_code_is_another_reason(data, write, code):
     path = write(row("a", "x", score=None, problem="cut off", reason=code))
     assert read_scores(path, data).problems[0] == Cause(Reason.OTHER, "cut off")
-
-
-def test_recorded_answers_are_averaged_over_those_that_could_be_read(data, write):
-    path = write(row("a", "x", scores=[1, None, 2]), row("a", "y", scores=[None]))
-    found = read_scores(path, data)
-    np.testing.assert_equal(found.values[:2], [1.5, np.nan])
-    assert found.problems[1].text == "the recorded judge gave no readable score"
-
-
-def test_tables_hold_scores_too(data, tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("source_id,system_id,score\na,x,1.5\na,y,\n")
-    np.testing.assert_equal(read_scores(path, data).values, [1.5, np.nan, np.nan, np.nan])
 
 
 def recorded(write):
@@ -139,11 +132,6 @@ def test_what_cannot_be_picked_is_asked_for(data, write, asked, said):
     with pytest.raises(DataError) as caught:
         read_scores(recorded(write), data, **asked)
     assert said in str(caught.value)
-
-
-def test_a_judge_cannot_be_picked_where_none_is_named(data, write):
-    with pytest.raises(DataError, match="judge: expected no judge to be named; got 'p'"):
-        read_scores(write(row("a", "x", score=1)), data, judge="p")
 
 
 def test_rows_of_other_sets_are_left_out_and_counted(data, write):
@@ -214,10 +202,6 @@ def test_texts_are_compared_too_where_items_share_their_ids(data, write):
         read_scores(write(second, first), data)
 
 
-def test_a_key_from_elsewhere_says_nothing_about_texts(data, write):
-    assert read_scores(write(row("a", "x", score=1, key="mine")), data).values[0] == 1
-
-
 def test_where_only_systems_differ_the_way_out_is_the_same_map(data, write):
     with pytest.raises(DataError, match=r"'a' has 'x, y' .*the same --map\); got nothing"):
         read_scores(write(row("a", "", score=1)), data)
@@ -241,15 +225,6 @@ def test_scores_on_criteria_are_read_where_score_wrote_them(data, write):
     assert [dict(one) for one in found.criteria[1:]] == [{}, {}, {}]
 
 
-def test_what_others_call_criteria_or_target_is_none_of_ours(data, write):
-    path = write(
-        row("a", "x", score=1, criteria=["clear"], target=[1]),
-        row("a", "y", score=2, criteria={"clear": 5}, target="overall"),
-    )
-    found = read_scores(path, data)
-    assert (found.criteria, found.target) == ((), None)
-
-
 @pytest.mark.parametrize("second", [{"target": "mean"}, {"target": 5}, {"run": None}])
 def test_rows_of_several_judges_say_of_none_what_it_was_compiled_for(data, write, second):
     path = write(written("a", "x", {}), written("a", "y", {}, **second))
@@ -269,11 +244,6 @@ def test_scores_on_criteria_that_are_none_are_named(data, write, one, came):
     path = write(written("a", "x", {}), written("a", "y", {"clear": one}))
     with pytest.raises(DataError, match=rf"scores.jsonl:2: criteria: expected a score .*{came}"):
         read_scores(path, data)
-
-
-def test_every_answer_behind_a_score_is_kept_in_order(data, write):
-    path = write(row("a", "x", scores=[1, None, 2]), row("a", "y", score=4))
-    np.testing.assert_equal(read_scores(path, data).samples, ((1, np.nan, 2), (4,), (), ()))
 
 
 # earlier rows
@@ -337,14 +307,6 @@ def test_a_line_that_is_no_row_of_the_run_is_named(path, broken):
     assert message.endswith("or replace this one with --force.")
     assert len(message) < 400
     assert "\x1b" not in message
-
-
-def test_items_pass_while_their_texts_are_those_of_the_rows(path):
-    path.write_text(line(0) + line(1))
-    grown = [item(n) for n in range(4)]
-    assert list(beside(grown, path, RUN)) == grown
-    renamed = [one.model_copy(update={"source_id": "else"}) for one in grown]
-    assert list(beside(renamed, path, RUN)) == renamed
 
 
 def test_the_first_item_with_other_texts_is_named_before_it_is_handed_out(path):
@@ -427,10 +389,6 @@ def test_a_note_counts_rows_and_says_the_most_frequent_reason():
     assert note in criteria_notes(rows, None)
 
 
-def test_nothing_is_said_where_nothing_is_stated():
-    assert list(stated_notes([judgement(WEIGHED), Judgement(score=1)])) == []
-
-
 @pytest.mark.parametrize(("weighting", "top"), [("none", None), ("probabilities", 1)])
 def test_rows_of_scores_say_how_they_came_about(weighting, top, tmp_path):
     judge = judgesmith.ActiveCritic(variant="vanilla", weighting=weighting)
@@ -486,7 +444,7 @@ def item_originals(source, response="R.", references=(), system="m", **extra):
     )
 
 
-def test_the_reference_with_most_sentences_then_the_longest_then_the_first_is_taken():
+def test_of_several_references_the_longest_is_taken_once_a_source():
     rows = [
         item_originals(
             "1", references=("A very long single sentence it is.", "One. Two.", "Six. Ten.")
@@ -497,18 +455,12 @@ def test_the_reference_with_most_sentences_then_the_longest_then_the_first_is_ta
     assert [one.response for one in found.items] == ["One. Two.", "One. Three."]
     assert found.items[0].references == ("A very long single sentence it is.", "Six. Ten.")
     assert all(one.human == {} and one.system_id == "reference" for one in found.items)
-
-
-def test_a_source_has_one_reference_whatever_its_systems_and_fields_they_share():
     rows = [
         item_originals("1", references=("A b.",), system=system, task="t", seconds=system)
         for system in "ab"
     ]
     (found,) = get_originals(data_originals(*rows)).items
     assert found.extra == {"task": "t"}
-
-
-def test_sources_without_a_reference_are_counted():
     found = get_originals(
         data_originals(
             item_originals("1", references=("A b.",)),
@@ -549,11 +501,6 @@ def test_empty_and_short_texts_and_versions_are_left_out_and_counted():
     }
 
 
-def test_fields_of_an_earlier_change_do_not_stay():
-    row = item_originals("1", perturbation=None, level="none", skipped={"x": "y"}, task="t")
-    assert get_originals(data_originals(row)).items[0].extra == {"task": "t"}
-
-
 def test_a_sample_is_in_order_and_that_of_its_seed():
     whole = get_originals(data_originals(*(item_originals(str(n)) for n in range(30))))
     one, again = (whole.sample(5, rng=np.random.default_rng(2)) for _ in range(2))
@@ -588,12 +535,6 @@ def test_a_judge_is_asked_on_another_scale_in_words_that_say_so():
     assert asked.protocol.answers == TEN
     assert asked.templates() != one.questions
     assert (one.protocol.samples, one.protocol.answers) == (3, PERCENT)
-
-
-def test_on_its_own_scale_it_keeps_the_words_it_was_saved_with():
-    one = saved(ActiveCritic(rubric=WIT))
-    asked, why = asked_on(one, PERCENT, 0.7)
-    assert (asked.questions, asked.protocol.temperature, why) == (one.questions, 0.7, None)
 
 
 def test_what_weighs_by_probabilities_is_taken_by_what_it_states():
@@ -685,20 +626,6 @@ def test_samples_on_file_are_reported_by_their_criterion_on_the_scale_that_is_na
     assert told.reports["wit"].ratings.tolist() == [1, 2, 3]
 
 
-def test_recorded_criteria_that_nobody_rated_are_refused_with_what_to_say(
-    recorded_recorded_samples, three
-):
-    bare = three.subset(range(3))
-    items = [one.model_copy(update={"human": {"tone": (1, 1)}}) for one in bare]
-    data = DataSet(name="bare", items=tuple(items))
-    with pytest.raises(ValueError, match="say which go together"):
-        recorded_by_criterion(recorded_recorded_samples, data)
-    both = recorded_by_criterion(recorded_recorded_samples, three, criterion="wit")
-    assert list(both) == [""]
-    with pytest.raises(DataError):
-        recorded_by_criterion(recorded_recorded_samples, three, criterion="tone")
-
-
 def test_without_a_scale_samples_on_file_are_no_ratings_and_all_of_them_order(
     recorded_recorded_samples, three
 ):
@@ -712,28 +639,3 @@ def test_without_a_scale_samples_on_file_are_no_ratings_and_all_of_them_order(
     assert "--answers" in found.left_out["wit"]
     near = perspective_of_scores(scores, three, perspective="local", rng=RNG(0))
     assert near.reports["wit"].basis.n_outside == 0
-
-
-def test_answers_outside_of_the_scale_are_left_out():
-    likert = Scale(low=1, high=5)
-    found = SampledScores.of([[1, 8], [], [9]], [None, "cut off", None], likert)
-    first, cut_off, outside = found.problems
-    assert (first, cut_off) == (None, "cut off")
-    assert outside.text == "no answer lies on the scale"
-    assert found.n_outside == 2
-
-
-@pytest.mark.data
-def test_recorded_judges_are_seen_from_both_sides(data_folder):
-    data = read_items(data_folder / "summeval.jsonl.gz")
-    path = data_folder / "recorded" / "summeval_likert_llms.jsonl.gz"
-    scores = recorded_by_criterion(path, data, judge="gpt-4-0314 rts", criterion="relevance")
-    asked = {"answers": Scale(low=1, high=5), "rng": RNG(0)}
-    wide = perspective_of_scores(scores, data, perspective="global", **asked)
-    near = perspective_of_scores(scores, data, perspective="local", **asked)
-    assert (wide.reports["relevance"].kappa.n, wide.reports["relevance"].basis.unscored.n) == (
-        179,
-        19,
-    )
-    assert round(wide.mean.value, 3) == 0.305
-    assert round(near.mean.value, 3) == 0.303

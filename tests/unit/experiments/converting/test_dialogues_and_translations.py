@@ -200,25 +200,6 @@ def test_faults_say_where_sf_dialogue(faults, published):
     ]
 
 
-@pytest.mark.data
-def test_a_list_made_of_the_rows_on_hand_says_the_same(converted, published, rows_on_hand):
-    known = rows_on_hand("sfres")
-    rows = [
-        {
-            "doc_id": row["item"],
-            "source": row["source"],
-            "reference": row["references"][0],
-            "system_output": row["response"],
-            "scores": {name: points[0] for name, points in row["human"].items()},
-        }
-        for row in known
-    ]
-    done = converted("sfres", published("sfres.json", rows))
-    same = ("source", "response", "human", "scale", "item")
-    for row, before in zip(done.rows, known, strict=True):
-        assert [row[name] for name in same] == [before[name] for name in same]
-
-
 # USR Topical-Chat and PersonaChat, as they are published.
 
 COLUMNS = {
@@ -283,11 +264,6 @@ def test_each_answer_is_a_row_and_raters_are_numbered(converted, published):
     assert fourth["references"] == []
 
 
-def test_the_other_set_has_its_own_ids(converted, published):
-    done = converted("persona-chat", published("pc_usr_data.json.gz", [dialogue("KV-MemNN")]))
-    assert done.rows[0]["source_id"] == "persona_chat-00"
-
-
 def test_answers_that_not_every_rater_rated_are_counted(converted, published):
     dialogues = [dialogue("A"), dialogue("B", Natural=[2]), dialogue("C", raters=("sm", "me"))]
     done = converted("topical-chat", published("tc_usr_data.json", dialogues))
@@ -309,25 +285,6 @@ def test_faults_name_the_answer(faults, published):
         "tc_usr_data.json, row 2: responses[0].Overall: expected a list of ratings from 1 to 5; "
         "got 4",
     ]
-
-
-@pytest.mark.data
-def test_a_file_made_of_the_rows_on_hand_becomes_them(converted, published, rows_on_hand):
-    known = rows_on_hand("topical_chat")
-    names = dict(zip(known[0]["human"], COLUMNS, strict=True))
-    dialogues = {}
-    for row in known:
-        about = {
-            "context": f"{row['source']} \n\n",
-            "fact": "_nofact\n" if row["context"] is None else f"{row['context']}\n",
-            "annotators": row["raters"],
-            "responses": [],
-        }
-        answer = {"response": f"{row['response']}\n", "model": row["system_id"]}
-        answer |= {names[name]: points for name, points in row["human"].items()}
-        dialogues.setdefault(row["source_id"], about)["responses"].append(answer)
-    done = converted("topical-chat", published("tc_usr_data.json", list(dialogues.values())))
-    assert done.rows == known
 
 
 # Wiki-DA, as it is published.
@@ -375,40 +332,6 @@ def test_both_tables_make_one_row_per_item(converted, published, first):
     assert done.rows[1]["human"] == {"simplicity": [1]}
     assert done.made.left_out == {"means of items that no rating of simplicity was given for": 1}
     assert done.made.changed == {"items without means of fluency and meaning": 1}
-
-
-def test_ratings_alone_will_do_and_means_alone_will_not(converted, published, faults):
-    done = converted("wiki-da", published("simplicity_DA_ratings.csv", RATINGS))
-    assert not done.made.changed
-    done.path.unlink()
-    (told,) = faults("wiki-da", published("simplicity_DA.csv", [means(1, "ACCESS", 3)]))
-    assert told.startswith(
-        "simplicity_DA.csv: fields: expected sent_id, sys_name, orig_sent, simp_sent, rater_id"
-    )
-
-
-@pytest.mark.data
-def test_tables_made_of_the_rows_on_hand_become_them(
-    converted, published, rows_on_hand, ten_digits
-):
-    known = rows_on_hand("wiki_da")
-    ratings, table = [], []
-    for row in known:
-        ids = {"sent_id": row["source_id"], "sys_name": row["system_id"]}
-        texts = {"orig_sent": row["source"], "simp_sent": row["response"]}
-        said = zip(row["raters"], row["human"]["simplicity"], strict=True)
-        ratings += [{**ids, **texts, "rater_id": who, "simplicity": n} for who, n in said]
-        both = {name: row["human"][name][0] for name in ("fluency", "meaning")}
-        table.append({**ids, "sys_type": row["sys_type"], **both})
-    done = converted(
-        "wiki-da",
-        published("simplicity_DA_ratings.csv", ratings),
-        published("simplicity_DA.csv", table),
-    )
-    for row, before in zip(ten_digits(done.rows), known, strict=True):
-        assert row["raters"] == [str(one) for one in before["raters"]]
-        for name in set(before) - {"raters", "zscore_mean"}:
-            assert row[name] == before[name]
 
 
 # WMT-MQM, as it is published.
@@ -550,13 +473,6 @@ def test_quotes_of_a_spreadsheet_are_taken_out_if_all_texts_have_them(converted,
     )
 
 
-def test_columns_of_later_years_are_read(converted, published):
-    header = [{"doc_id": "docSegId", "seg_id": "globalSegId"}.get(one, one) for one in HEADER]
-    text = table((*error("Es <v>regnet</v>."), "{}"), header=(*header, "metadata"))
-    done = converted("wmt-mqm", published("mqm_generalMT2023_ende.tsv.gz", text))
-    assert done.rows[0]["source_id"] == "7"
-
-
 def test_segments_of_several_documents_that_share_a_number_are_told_apart(converted, published):
     text = table(
         error("Es <v>hat</v> geregnet."),
@@ -587,33 +503,3 @@ def test_faults_say_where_wmt_mqm(faults, published):
         "a.tsv:4: row: expected 9 cells, as in the header; got 2",
         "a.tsv:5: seg_id: expected an id; got ''",
     ]
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["mqm_ted_ende", "mqm_ted_zhen"])
-def test_a_table_made_of_the_rows_on_hand_rates_the_same(
-    converted, published, rows_on_hand, ten_digits, name
-):
-    known = rows_on_hand(name)[:1200]
-    lines = []
-    for row in known:
-        clean = [{"category": "No-error", "severity": "No-error"}]
-        for one in row["errors"] or clean:
-            lines.append(
-                error(
-                    row["response"],
-                    one["category"],
-                    one["severity"],
-                    system=row["system_id"],
-                    doc=row["document"],
-                    seg_id=row["source_id"],
-                    rater=row["rater"],
-                    source=row["source"],
-                )
-            )
-    done = converted("wmt-mqm", published(f"{name}.tsv", table(*lines)))
-    same = ("source_id", "system_id", "source", "response", "human", "document")
-    for row, before in zip(ten_digits(done.rows), known, strict=True):
-        assert [row[field] for field in same] == [before[field] for field in same]
-        plain = [{field: one[field] for field in ("category", "severity")} for one in row["errors"]]
-        assert plain == before["errors"]

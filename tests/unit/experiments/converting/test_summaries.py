@@ -5,7 +5,6 @@ import html
 import pytest
 
 from judgesmith.data.convert import CONVERSIONS, conversion_named, convert
-from judgesmith.data.convert.records import PublishedFiles
 
 # HANNA, as it is published.
 
@@ -183,28 +182,6 @@ def test_faults_say_where(faults, published, content, told):
     assert told in faults("newsroom", published("n.json", content))[0]
 
 
-@pytest.mark.data
-def test_a_table_made_of_the_rows_on_hand_says_the_same(converted, published, rows_on_hand):
-    known = rows_on_hand("newsroom")
-    table = []
-    for row in known:
-        title, _, article = row["source"].partition("\n")
-        for at in range(3):
-            table.append(
-                {
-                    "System": row["system_id"],
-                    "ArticleID": row["source_id"],
-                    "ArticleText": html.escape(article.replace("\n\n", "</p><p>")),
-                    "SystemSummary": html.escape(row["response"]),
-                    "ArticleTitle": html.escape(title),
-                    **{f"{name}Rating": row["human"][name.lower()][at] for name in FOUR},
-                }
-            )
-    done = converted("newsroom", published("newsroom-human-eval.csv", table))
-    # References are not in this table.
-    assert done.rows == [{**row, "references": []} for row in known]
-
-
 # OpenMEVA, as it is published and as it is passed on.
 
 
@@ -256,24 +233,6 @@ def test_a_list_with_means_is_read_too(converted, published):
 )
 def test_faults_say_where_openmeva(faults, published, content, told):
     assert told in faults("openmeva-roc", published("m.json", content))[0]
-
-
-@pytest.mark.data
-def test_a_list_made_of_the_rows_on_hand_becomes_them(converted, published, rows_on_hand):
-    known = rows_on_hand("openmeva_roc")
-    stories = {}
-    for row in known:
-        about = {
-            "doc_id": row["source_id"].removeprefix("roc-"),
-            "prompt": row["source"],
-            "reference": row["references"][0],
-            "gen": {},
-        }
-        of = stories.setdefault(row["source_id"], about)
-        score = {"human": row["human"]["overall"][0]}
-        of["gen"][row["system_id"]] = {"text": row["response"], "score": score}
-    done = converted("openmeva-roc", published("openmeva.json", list(stories.values())))
-    assert done.rows == [{**row, "human_detail": "mean"} for row in known]
 
 
 # QAGS, as it is published.
@@ -330,31 +289,6 @@ def test_faults_name_the_sentence(faults, published):
         "mturk_cnndm.jsonl:3: summary_sentences: expected at least one sentence; got none",
         "mturk_cnndm.jsonl:3: article: expected a text; got 1",
     ]
-
-
-@pytest.mark.data
-def test_a_file_made_of_the_rows_on_hand_becomes_them(
-    converted, published, rows_on_hand, ten_digits
-):
-    known = rows_on_hand("qags_cnndm")
-    lines = [
-        {
-            "article": row["source"],
-            "summary_sentences": [
-                {
-                    "sentence": one["sentence"],
-                    "responses": [
-                        {"worker_id": int(worker), "response": "yes" if vote else "no"}
-                        for worker, vote in zip(row["workers"], one["votes"], strict=True)
-                    ],
-                }
-                for one in row["sentences"]
-            ],
-        }
-        for row in known
-    ]
-    done = converted("qags-cnndm", published("mturk_cnndm.jsonl", lines))
-    assert ten_digits(done.rows) == known
 
 
 # SummEval, as it is published.
@@ -445,54 +379,12 @@ def test_every_fault_is_told_with_line_and_field(faults, published):
     ]
 
 
-def test_a_file_of_another_form_is_told_once(faults, published):
-    path = published("a.jsonl", [{"article": "x", "summary": "y"}] * 3)
-    assert faults("summeval", path) == [
-        "a.jsonl: fields: expected id, model_id, decoded, references, expert_annotations, as in "
-        "the published file; got article, summary (no id, model_id, decoded, references, "
-        "expert_annotations)"
-    ]
-
-
-@pytest.mark.data
-def test_a_file_made_of_the_rows_on_hand_says_the_same(converted, published, rows_on_hand):
-    known = [row for row in rows_on_hand("summeval") if row["human_detail"] == "individual"]
-    lines = [
-        {
-            "id": row["source_id"],
-            "model_id": row["system_id"],
-            "text": row["source"],
-            "decoded": row["response_raw"],
-            "references": row["references"],
-            **{
-                f"{who}_annotations": [
-                    dict(zip(CRITERIA, said, strict=True))
-                    for said in zip(*(row[field][name] for name in CRITERIA), strict=True)
-                ]
-                for who, field in (("expert", "human"), ("turker", "human_turker"))
-            },
-        }
-        for row in known
-    ]
-    done = converted("summeval", published("model_annotations.aligned.paired.jsonl", lines))
-    same = ("source_id", "system_id", "source", "references", "human", "scale", "human_turker")
-    assert len(known) == 1200
-    for row, before in zip(done.rows, known, strict=True):
-        assert [row[name] for name in same] == [before[name] for name in same]
-        assert row["response"] == before["response_raw"]
-
-
 # Files of every kind become one file of rows, or none.
 
 LINE = (
     '{"article": "It rained.", "summary_sentences": [{"sentence": "Rain.", "responses": '
     '[{"worker_id": 1, "response": "yes"}]}]}\n'
 )
-
-
-def test_several_files_become_one_and_ids_go_on(converted, published):
-    done = converted("qags-xsum", published("a.jsonl", LINE), published("b.jsonl.gz", LINE))
-    assert [row["source_id"] for row in done.rows] == ["0", "1"]
 
 
 def test_faults_of_all_files_are_told_at_once(faults, published):
@@ -536,10 +428,3 @@ def test_a_text_that_is_no_unicode_is_told(faults, published):
         "a.jsonl:1: summary_sentences[0].sentence: expected Unicode text; got half a surrogate "
         "pair at position 5"
     ]
-
-
-def test_there_must_be_files_and_not_standard_input():
-    with pytest.raises(ValueError, match="nothing to convert"):
-        PublishedFiles([])
-    with pytest.raises(ValueError, match="not -"):
-        PublishedFiles(["-"])

@@ -4,8 +4,6 @@ import json
 
 import hostile
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from students import write_data
 
 from judgesmith.data.items import DataSet, grouped
@@ -25,7 +23,6 @@ from judgesmith.experiments.distil.examples import (
 )
 from judgesmith.experiments.distil.folder import (
     FILES,
-    card_of,
     check_distilled,
     distillation_summary,
     save_distilled,
@@ -165,21 +162,6 @@ def test_a_folder_of_something_else_or_of_another_run_is_kept(made, examples, tm
         check_distilled(folder, "0" * 12, force=True)
 
 
-def test_the_card_shows_names_as_they_are(made, examples):
-    counts = summary(made, examples) | {"data": "a|b\n# <script>"}
-    assert "a\\|b \\# \\<script\\>" in card_of(counts)
-    assert card_of(summary(made, [])).count("| nothing | 0 |") == 1
-
-
-def test_a_judge_of_the_whole_teaches_overall_quality(dataset):
-    found = distillation(teacher(asks="overall"), dataset.subset([0, 1, 2, 3]))
-    examples = found.examples()
-    assert {one.criterion for one in examples} == {""}
-    chat = examples[0].messages(questions_of(found.rubric)[""])["messages"]
-    assert "## Respect\noverall quality: " in chat[1]["content"]
-    assert list(summary(found, examples)["criteria"]) == ["overall quality"]
-
-
 def test_excluded_inputs_are_left_out_and_if_none_is_left_it_says_so(dataset):
     some = distillation(teacher(), dataset, excluded=["ANN left Rome in 3"])
     assert (some.sample.n_shared, some.sample.n_sources) == (1, 5)
@@ -255,17 +237,6 @@ def test_errors_are_told_in_the_order_of_the_text_and_what_is_missing_last():
     )
 
 
-def test_of_many_errors_the_eight_most_severe_are_told():
-    found = of(5, *(at(n, n + 1, 1 if n == 3 else 4) for n in range(9)))
-    assert (found.n_errors, found.n_dropped) == (8, 1)
-    assert "Number 3." not in found.answer
-
-
-def test_errors_of_other_criteria_are_not_told():
-    found = of(100, at(0, 3, criterion="wit"))
-    assert found.answer == "Errors:\nNo Error\n\nOverall score: 100"
-
-
 @pytest.mark.parametrize(
     ("score", "errors", "reason"),
     [
@@ -300,20 +271,6 @@ def test_an_output_without_a_judgement_says_why():
     found = why("the answer could not be read", Reason.UNREADABLE)
     assert (found.left_out, found.score) == (UNSCORED, None)
     assert found.row()["problem"] == "the answer could not be read"
-
-
-def test_a_criterion_that_has_a_score_counts_although_another_has_none():
-    said = Judgement.unscored("wit: unreadable", criteria={"truth": {"score": 100.0}})
-    scale = Scale(low=0, high=1)
-    assert example_of(SAMPLED, "truth", said, scale=scale, unresolved=0).left_out == ""
-
-
-@pytest.mark.parametrize(
-    ("judgement", "score"), [(Judgement(score=3, raw=100), 100), (Judgement(score=5), 100)]
-)
-def test_of_the_whole_the_score_is_as_the_model_gave_it(judgement, score):
-    scale = Scale(low=1, high=5)
-    assert example_of(SAMPLED, "", judgement, scale=scale, unresolved=0).score == score
 
 
 def test_a_mean_of_five_levels_is_a_multiple_of_five():
@@ -357,17 +314,6 @@ def test_another_input_is_not(text):
     assert text not in KnownInputs([ARTICLE, "", "…"])
 
 
-def test_nothing_is_known_of_nothing():
-    assert len(KnownInputs([])) == 0
-    assert ARTICLE not in KnownInputs([])
-    assert 3 not in KnownInputs([ARTICLE])
-
-
-@given(st.text(max_size=40))
-def test_whatever_has_a_word_is_known_as_it_is(text):
-    assert (text in KnownInputs([text])) == (len(KnownInputs([text])) == 1)
-
-
 # sampling
 
 CRITERIA = ("truth", "wit", "tact", "brevity")
@@ -398,14 +344,6 @@ def test_of_every_source_so_many_outputs_are_drawn_on_so_many_criteria():
     assert order == sorted(order)
 
 
-def test_fewer_are_all_taken_and_none_twice():
-    items = [*rows(2, "ab"), *rows(2, "ab")]
-    found = drawn(items, ("truth",))
-    assert len(found.outputs) == 4
-    assert len({one.item.key for one in found.outputs}) == 4
-    assert {one.criteria for one in found.outputs} == {("truth",)}
-
-
 def test_outputs_are_of_different_systems_where_there_are():
     items = [
         RatedItem(source="s", source_id="1", system_id=system, response=f"{system} {n}")
@@ -417,11 +355,6 @@ def test_outputs_are_of_different_systems_where_there_are():
     assert len(drawn(items, outputs=5).outputs) == 5
 
 
-def test_empty_outputs_are_not_annotated():
-    items = [RatedItem(source="s", response=text) for text in ("", " \n", "It is.")]
-    assert [one.item.response for one in drawn(items).outputs] == ["It is."]
-
-
 def test_a_source_is_in_training_or_in_validation_never_in_both():
     found = drawn(rows(20), validation=0.2)
     splits = {}
@@ -429,15 +362,6 @@ def test_a_source_is_in_training_or_in_validation_never_in_both():
         splits.setdefault(one.split, set()).add(one.source)
     assert not splits["train"] & splits["validation"]
     assert len(splits["validation"]) == 4
-
-
-@pytest.mark.parametrize(
-    ("n_sources", "share", "n_held"), [(1, 0.5, 0), (2, 0.1, 1), (3, 0.99, 2), (5, 0.0, 0)]
-)
-def test_training_always_has_a_source_and_validation_one_if_it_can(n_sources, share, n_held):
-    found = drawn(rows(n_sources), validation=share)
-    held = {one.source for one in found.outputs if one.split == "validation"}
-    assert len(held) == n_held
 
 
 def test_the_seed_decides_and_further_sources_change_nothing():
@@ -449,19 +373,6 @@ def test_the_seed_decides_and_further_sources_change_nothing():
     assert picked(few) != picked(few, seed=1)
     assert picked(many)[: len(picked(few))] == picked(few)
 
-
-def test_excluded_inputs_take_all_of_their_outputs_with_them():
-    items = [*rows(3), RatedItem(source_id="0", source="Another text.", response="x")]
-    found = drawn(items, known=KnownInputs(["another  TEXT"]))
-    assert (found.n_sources, found.n_shared) == (2, 1)
-    assert {one.item.source_id for one in found.outputs} == {"1", "2"}
-
-
-def test_without_criteria_the_whole_is_annotated():
-    assert {one.criteria for one in drawn(rows(1), ()).outputs} == {("",)}
-
-
-# Training data and recipes for fine-tuning.
 
 # adapter
 
@@ -567,55 +478,10 @@ def test_a_line_that_is_no_chat_is_named(data, line):
         read_chats([data])
 
 
-def test_a_folder_of_something_else_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="holds no distillation data; name the folder"):
-        read_chats([tmp_path])
-
-
-def test_a_file_that_is_not_there_is_named(data):
-    (data / "validation.jsonl").unlink()
-    with pytest.raises(ValueError, match=r"validation\.jsonl: cannot be read; write the data"):
-        read_chats([data])
-
-
-def test_without_an_example_there_is_nothing_to_learn(tmp_path):
-    with pytest.raises(ValueError, match="no example for training"):
-        read_chats([write_data(tmp_path / "empty", [])])
-
-
 # recipe
-
-
-def test_the_defaults_are_the_published_ones():
-    assert Recipe().model_dump() == {
-        "rank": 16,
-        "alpha": 32,
-        "epochs": 1.0,
-        "learning_rate": 2e-4,
-        "warmup": 0.05,
-        "weight_decay": 0.01,
-        "batch": 16,
-        "at_once": 1,
-        "longest": 4096,
-        "steps": None,
-        "seed": 0,
-    }
-
-
-def test_every_setting_and_what_it_is_about_tell_runs_apart():
-    prints = {Recipe().fingerprint(["a"]), Recipe(seed=1).fingerprint(["a"])}
-    assert len({*prints, Recipe().fingerprint(["b"])}) == 3
 
 
 def test_a_step_is_made_of_whole_batches():
     assert Recipe(batch=8, at_once=4).at_once == 4
     with pytest.raises(ValueError, match="8 examples per step do not come in batches of 3 at once"):
         Recipe(batch=8, at_once=3)
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"rank": 0}, {"learning_rate": 0}, {"warmup": 1}, {"epochs": float("inf")}]
-)
-def test_what_cannot_be_is_refused(wrong):
-    with pytest.raises(ValueError):
-        Recipe(**wrong)

@@ -65,23 +65,6 @@ def test_means_over_seeds_stand_before_those_of_each(several):
         assert f'<td class="num">{cell}</td>' in section
 
 
-def test_a_leaderboard_of_before_is_read_without_what_it_lacks(reported):
-    board = reported.board.model_copy(update={"over_seeds": ()})
-    lines = [line.model_copy(update={"n_systems": None}) for line in board.blocks[-1].cells]
-    old = board.blocks[-1].model_copy(update={"cells": tuple(lines)})
-    section = board_section(replace(reported, board=board.model_copy(update={"blocks": (old,)})))
-    assert "tells little" not in section
-    assert '<td class="num">unknown</td>' in section
-
-
-def test_a_cell_without_a_part_of_its_own_has_no_link(reported):
-    first, *others = reported.cells
-    section = board_section(reported, {first})
-    assert f'href="#cell-{first}"' in section
-    assert not [one for one in others if f'href="#cell-{one}"' in section]
-    assert all(f'href="#cell-{one}"' in board_section(reported) for one in others)
-
-
 # cell section
 
 
@@ -102,22 +85,6 @@ def test_rows_are_counted_by_level_where_people_rate_by_level(section_with):
     section = section_with(confusion=counts)
     assert 'people: 2</th><td class="num">1</td><td class="num">4</td>' in section
     assert "judge: middle" not in section
-
-
-def test_rows_are_counted_by_thirds_where_there_are_no_levels(section_with):
-    assert "judge: middle" in section_with()
-    uneven = LevelCounts(levels=(1, 2), counts=((3,), (1, 4)))
-    assert "judge: middle" in section_with(confusion=uneven)
-
-
-def test_both_perspectives_are_told_where_they_are_there(reported):
-    sections = [cell_section(one, 0, figures=False) for one in reported.cells.values()]
-    for section in sections:
-        assert "lobal perspective" in section
-        assert "ocal perspective" in section
-    assert any(
-        "neighbours put in the right order, on rows held out</caption>" in one for one in sections
-    )
 
 
 def test_a_perspective_tells_each_criterion_their_mean_and_what_is_left_out(reported):
@@ -151,17 +118,6 @@ def test_a_search_tells_which_choices_mattered(reported):
     assert section.index("width:75.0%") < section.index("width:25.0%")
     assert '<td class="num">75%</td>' in section
     assert "PED-ANOVA" not in cell_section(replace(searched, mattered=()), 0, figures=False)
-
-
-def test_rows_that_a_saved_judge_was_made_from_are_told_apart(reported):
-    cell = next(one for one in reported.cells.values() if one.asks)
-    told = " rows to learn from, "
-    assert told in cell_section(cell, 0, figures=False)
-    assert "Made elsewhere" not in cell_section(cell, 0, figures=False)
-    names = cell.names.model_copy(update={"optimizer": None})
-    section = cell_section(replace(cell, names=names), 0, figures=False)
-    assert "Made elsewhere with " in section
-    assert f"; here {cell.result.rows.heldout} held out" in section
 
 
 # explorer
@@ -198,25 +154,12 @@ def test_what_does_not_fit_is_said_and_no_judge_is_left_out(reported, sets, bodi
     assert "unscored" in found.section
 
 
-def test_errors_are_marked_in_their_text(reported, sets):
-    section = explorer(reported, sets, room=10**9).section
-    assert '<mark class="m' in section
-    assert "data-errors" in section
-
-
 def test_a_text_that_changed_since_is_not_shown_for_the_one_that_was_judged(reported, sets):
     items = [one.model_copy(update={"response": "Something else."}) for one in sets["answers"]]
     changed = dataclasses.replace(sets["answers"], items=tuple(items))
     assert isinstance(changed, DataSet)
     section = explorer(reported, {"answers": changed}, room=10**9).section
     assert "Something else." not in section
-
-
-def test_a_run_without_rows_has_a_section_without_a_table(reported):
-    empty = dataclasses.replace(reported, cells={})
-    found = explorer(empty, {}, room=10**9)
-    assert (found.shown, found.n_rows) == (0, 0)
-    assert "<table" not in found.section
 
 
 # figures
@@ -242,20 +185,11 @@ def test_a_figure_takes_the_colours_of_its_page_and_names_of_its_own():
     assert svg == agreement_figure(rows_of(40), name="f7", seed=0)
 
 
-def test_a_figure_of_many_rows_is_not_larger_for_it():
-    assert len(agreement_figure(rows_of(5_000), name="f", seed=0)) < 90_000
-
-
 def test_nothing_is_drawn_of_nothing():
     assert agreement_figure(rows_of(1), name="f", seed=0) is None
     unscored = [one.model_copy(update={"score": None}) for one in rows_of(9)]
     assert agreement_figure(unscored, name="f", seed=0) is None
     assert search_figure([Trial(number=0, value=None)], name="s") is None
-
-
-def test_judges_without_any_spread_are_drawn_without_a_line():
-    flat = [one.model_copy(update={"score": 3.0}) for one in rows_of(9)]
-    assert "on 9 rows" in agreement_figure(flat, name="f", seed=0)
 
 
 def test_a_search_is_drawn_with_the_best_so_far():
@@ -410,15 +344,6 @@ def test_a_page_without_texts_says_why_and_shows_the_rest(reported, study, tmp_p
     assert len(read.all("tbody")) > 48
 
 
-def test_what_correlations_do_not_tell_stands_beside_them(read):
-    assert "Beside correlations, on rows held out" in read.text
-    assert "pairs put in people's order, dataset" in read.text
-    assert "longer texts score higher: judge" in read.text
-    names = [text for tag, text in read.texts if tag == "bdi"]
-    assert "faithfulness" in names
-    assert "**" not in read.text
-
-
 # reading
 
 PLAIN = "answers.overall.plain.none.offline.0"
@@ -470,13 +395,6 @@ def test_a_file_that_was_changed_is_named(copied, name, remedy, text):
     assert name.rpartition("/")[2] in str(caught.value)
 
 
-def test_rows_that_are_fewer_than_the_result_states_are_refused(copied):
-    place = copied / "cells" / PLAIN / "scores.jsonl"
-    place.write_text(place.read_text().partition("\n")[2])
-    with pytest.raises(InputError, match=r"scores.jsonl: it has \d+ rows, and .*; remove the"):
-        read_run(copied)
-
-
 def test_an_id_leads_nowhere_but_to_its_own_folder(copied):
     def change(content):
         content["cells"][0]["id"] = "../../elsewhere"
@@ -519,16 +437,6 @@ def test_warnings_are_of_unscored_rows_few_sources_and_the_offline_model(reporte
     assert "6 sources are held out; intervals over so few are rough" in told
     assert "The offline model is a classical model" in told
     assert "chosen by" not in told
-
-
-def test_what_holds_at_several_seeds_is_said_once(reported):
-    first = reported.board.blocks[0]
-    blocks = tuple(first.model_copy(update={"seed": seed}) for seed in (0, 2))
-    board = reported.board.model_copy(update={"blocks": blocks})
-    (told,) = (
-        one for one in warnings_of(replace(reported, board=board)) if "sources are held out" in one
-    )
-    assert told.startswith("answers: overall, seeds 0, 2: 6 sources are held out; ")
 
 
 # standing

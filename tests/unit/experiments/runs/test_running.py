@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from judgesmith import InputError
-from judgesmith.data.score_files import read_scores
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.split import parts_of
-from judgesmith.experiments.runs import RunFolder, RunModels, check_run, run_cells
+from judgesmith.experiments.runs import RunFolder, RunModels, run_cells
 from judgesmith.experiments.runs.cell_result import Estimated
 from judgesmith.experiments.runs.cell_runner import Maker
 from judgesmith.experiments.runs.claims import claim_cell
@@ -23,17 +22,14 @@ from judgesmith.experiments.runs.folder import Made
 from judgesmith.experiments.runs.heldout import places_held_out, table_of_rows
 from judgesmith.experiments.runs.leaderboard import (
     COLUMNS,
-    FEW_SYSTEMS,
     csv_text,
     latex,
     leaderboard,
     markdown,
     over_seeds,
-    titles,
 )
 from judgesmith.experiments.specs import cells_of, read_sets, settings_of, spec_of
 from judgesmith.experiments.tables import latex_cell
-from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.lm import lm_client_of
 
 # claims
@@ -59,13 +55,6 @@ def test_a_claim_keeps_others_out_until_it_is_given_up(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_was_left_behind_claims_nothing(tmp_path):
-    place = tmp_path / "one"
-    place.touch()
-    with claim_cell(place) as mine:
-        assert mine
-
-
 def test_a_claim_dies_with_its_owner(tmp_path):
     place = tmp_path / "one"
     call = [sys.executable, "-c", HOLDER, str(place)]
@@ -83,14 +72,6 @@ def test_a_claim_dies_with_its_owner(tmp_path):
 
 _FOLDERS = ("cells", "claims")
 OTHER = "name: other\ndata: {answers: {path: sample}}\njudges: {plain: {judge: direct}}\nseeds: [7]"
-
-
-def test_a_folder_holds_the_specification_as_it_was_given(spec, tmp_path):
-    folder = RunFolder.opened(tmp_path / "run", spec, text="# mine\n")
-    assert (folder.path / "spec.yaml").read_text() == "# mine\n"
-    told = check_run(folder.path, spec.fingerprint)
-    assert told["run"] == spec.fingerprint
-    assert [one["id"] for one in told["cells"]] == [cell.id for cell in cells_of(spec)]
 
 
 def test_another_run_is_refused_unless_it_may_go(spec, tmp_path):
@@ -267,18 +248,6 @@ def test_all_forms_say_the_same(board, done):
     assert (done.path / "leaderboard.md").read_text() == markdown(board)
 
 
-def test_a_ranking_over_few_systems_says_so(board):
-    dataset, _, system = board.blocks
-    n_systems = system.cells[0].n_systems
-    assert 1 < n_systems < FEW_SYSTEMS
-    few = f"system level (only {n_systems} systems: tells little), seed 0"
-    assert titles(system) == f"answers: overall, {few}"
-    assert titles(dataset) == "answers: overall, dataset level, seed 0"
-    line = system.cells[0].model_copy(update={"n_systems": FEW_SYSTEMS})
-    many = system.model_copy(update={"cells": (line,)})
-    assert titles(many) == "answers: overall, system level, seed 0"
-
-
 def test_several_seeds_have_a_mean_and_a_spread_in_every_form(board):
     seeds = several_seeds(board)
     dataset = seeds.over_seeds[0]
@@ -313,11 +282,6 @@ def test_a_seed_without_a_number_is_counted_and_left_out_of_the_mean(board):
     assert all(line.q.sd is None for line in found.cells if line.judge in gone)
 
 
-def test_one_seed_has_no_spread(board):
-    assert board.over_seeds == ()
-    assert "over_seeds" not in board.to_dict()
-
-
 def several_seeds(board):
     """Return rankings by a second seed, too, in which one judge agrees better by 1."""
 
@@ -332,12 +296,6 @@ def several_seeds(board):
     )
     blocks = (*board.blocks, *again)
     return board.model_copy(update={"blocks": blocks, "over_seeds": over_seeds(blocks)})
-
-
-def test_what_is_missing_is_told(board):
-    missing = {"failed": {"one": "no *luck*"}, "unfinished": {"two": "not yet"}}
-    text = markdown(board.model_copy(update=missing))
-    assert "- one failed: no \\*luck\\*\n- two is not finished: not yet\n" in text
 
 
 @pytest.mark.parametrize("text", ["\\end{table}", "50% $x$", "a\nb", "é~^", '"[x]"'])
@@ -371,27 +329,6 @@ def test_every_cell_is_held_against_the_same_rows(spec, done, cells):
     assert rows["theirs"] == own.tolist()
     found = places_held_out(dataset, targets.whole, holdout=spec.holdout, seed=0)
     assert found.tolist() == own.tolist()
-
-
-def test_a_result_says_what_compile_says(done, cells):
-    found = done.result(cells["plain"])
-    saved = SavedJudge.load(done.place_of(cells["plain"]) / "judge")
-    assert found["agreement"] == saved.agreement.plain
-    assert found["judge"] == saved.fingerprint
-    assert found["rows"]["heldout"] == saved.rows["heldout"] == 24
-    assert found["cell"] == cells["plain"].to_dict()
-    assert found["per_item"] == {"calls": 1.0, "usd": 0.0}
-    assert set(found["usage"]) == {"calls", "recorded", "tokens", "usd", "seconds"}
-    assert found["besides"]["kappa"] is not None
-
-
-def test_rows_of_a_cell_are_scores_that_other_commands_read(spec, done, cells):
-    dataset = read_sets(spec)["answers"]
-    place = done.place_of(cells["plain"]) / "scores.jsonl"
-    scores = read_scores(place, dataset)
-    rows = done.scores(cells["plain"])
-    assert np.isfinite(scores.values).sum() == len(rows)
-    assert [scores.values[row["item"]] for row in rows] == [row["score"] for row in rows]
 
 
 def test_scores_on_record_that_are_missing_are_unscored_and_counted(done, cells):
@@ -428,27 +365,6 @@ def test_a_result_holds_nothing_of_the_hour(spec, done, tmp_path, cells):
             assert one.read_bytes() == other.read_bytes()
 
 
-def test_members_of_unlike_scales_make_no_panel_and_say_why(study, tmp_path):
-    text = json.dumps(
-        {
-            "name": "unlike",
-            "data": {"answers": {"path": "rated.jsonl", "targets": ["overall"]}},
-            "judges": {
-                "plain": {"judge": "direct"},
-                "theirs": {"recorded": "theirs.jsonl", "name": "them"},
-                "both": {"panel": ["plain", "theirs"]},
-            },
-            "optimizers": {"none": {}},
-        }
-    )
-    spec = spec_of(text, folder=str(study))
-    folder = RunFolder.opened(tmp_path / "run", spec)
-    found = run_cells(spec, folder)
-    assert [cell.judge for cell in found.finished] == ["plain", "theirs"]
-    (reason,) = found.failed.values()
-    assert "the scale of the scores of answers.overall.theirs.0 is unknown" in reason
-
-
 def test_a_stated_scale_and_least_number_of_members_make_a_panel_of_record_and_judge(
     study, tmp_path
 ):
@@ -476,25 +392,6 @@ holdout: 0.5
     low, high = found["plain"]["scale"]
     shares = [(tables["plain"] - low) / (high - low), (tables["theirs"] - 1) / 4]
     assert tables["whole"] == pytest.approx(np.mean(shares, axis=0), nan_ok=True)
-
-
-def test_perspectives_are_reported_of_the_rows_held_out_or_why_not(study, tmp_path):
-    text = """
-name: both ways
-data:
-  answers: {path: rated.jsonl, targets: [overall, mean]}
-judges: {plain: {judge: direct}}
-optimizers: {none: {}}
-perspectives: [global, local]
-"""
-    spec = spec_of(text, folder=str(study))
-    folder = RunFolder.opened(tmp_path / "run", spec)
-    overall, mean = (folder.result(cell) for cell in run_cells(spec, folder).finished)
-    for name in ("global", "local"):
-        found = overall["perspectives"][name]
-        assert found["perspective"] == name
-        assert "overall" in found.get("criteria", {}) or "undisputed" in found["problem"]
-        assert mean["perspectives"][name]["problem"].startswith("no ratings of 'mean'")
 
 
 # running

@@ -6,7 +6,6 @@ import pytest
 from judgesmith.cli import main
 from judgesmith.experiments.runs import RunFolder, run_cells
 from judgesmith.experiments.runs.leaderboard import leaderboard
-from judgesmith.experiments.runs.running import estimate_cells
 from judgesmith.experiments.specs import SpecError, cells_of, read_sets, spec_of
 
 SPEC = """
@@ -69,13 +68,6 @@ def test_a_saved_judge_says_what_it_said_when_it_was_compiled(spec, done, place)
     assert {line.p_holm for line in lines[1:]} == {1.0}
 
 
-def test_its_calls_are_estimated(spec, place):
-    found = {one.cell.judge: one.estimate for one in estimate_cells(spec, read_sets(spec))}
-    assert (found["before"].calls, found["before"].max_calls) == (24, 48)
-    assert found["before"].cost_usd == 0.0
-    assert found["before"].input_tokens > 24
-
-
 def test_rows_that_it_was_made_from_are_no_test_of_it(place):
     text = SPEC.replace("holdout: 0.5", "holdout: 0.5\nseeds: [3]")
     spec = spec_of(text, folder=str(place))
@@ -113,9 +105,3 @@ def test_it_is_part_of_what_the_specification_is(spec, place, tmp_path):
 def test_what_cannot_be_is_told(entry, says, place):
     with pytest.raises(SpecError, match=says):
         spec_of(SPEC.replace("{saved: judge}", entry), folder=str(place))
-
-
-def test_a_folder_without_a_judge_is_told(place):
-    spec = spec_of(SPEC.replace("saved: judge}", "saved: nowhere}"), folder=str(place))
-    with pytest.raises(SpecError, match=r"there is no file nowhere/judge.json"):
-        assert spec.fingerprint

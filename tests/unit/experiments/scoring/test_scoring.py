@@ -1,9 +1,7 @@
 """Data is scored on one machine, in parts and shards."""
 
 import errno
-import gzip
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +13,6 @@ from judgesmith.data import read_items, stream_items
 from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.scores import COLUMNS, PLACES, open_scores
 from judgesmith.data.sheets import as_written, cell_of
-from judgesmith.drafts import claimed
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.scoring import Shard, score_file, scoring
 from judgesmith.experiments.scoring import parts as parts_module
@@ -32,7 +29,7 @@ from judgesmith.programs.families.ensemble.members import (
 )
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.lm import model
-from judgesmith.signatures import CriterionScore, ErrorSpan, Judgement, RatedItem
+from judgesmith.signatures import CriterionScore, Judgement, RatedItem
 from judgesmith.signatures.judgement import Note
 from judgesmith.signatures.plain_data import json_line
 
@@ -93,12 +90,6 @@ def test_no_cell_of_a_csv_file_is_a_formula_or_moves_a_cursor(tmp_path):
     assert (row["source_id"], row["system_id"], row["score"]) == ("@SUM(1)", "-1+1", -1.5)
 
 
-def test_packed_lines_are_the_lines_packed(tmp_path):
-    plain, packed = (written(tmp_path, one, rows()) for one in (".jsonl", ".jsonl.gz"))
-    assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
-    assert len(plain.read_bytes().splitlines()) == 6
-
-
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_tables_have_the_same_columns_whatever_rows_hold(tmp_path, ending):
     kinds = (CalibratedJudgement, PanelJudgement, PanelVerdict)
@@ -112,21 +103,6 @@ def test_tables_have_the_same_columns_whatever_rows_hold(tmp_path, ending):
     _, row = next(open_scores(place).rows)
     assert list(row)[:2] == list(PLACES)
     assert (row["row"], row["file"]) == (7, "a")
-
-
-@pytest.mark.parametrize("ending", [".csv", ".parquet"])
-def test_half_a_surrogate_pair_is_an_escape_in_tables(tmp_path, ending):
-    row = rows()[0] | {"explanation": "a\ud800b"}
-    _, found = next(open_scores(written(tmp_path, ending, [row])).rows)
-    assert found["explanation"] == "a\\ud800b"
-
-
-def test_rows_from_elsewhere_are_left_as_they_are(tmp_path):
-    place = tmp_path / "theirs.csv"
-    place.write_text('source_id,score,criteria\na,3,"{""x"": 1}"\n')
-    assert [row for _, row in open_scores(place).rows] == [
-        {"source_id": "a", "score": "3", "criteria": json.dumps({"x": 1})}
-    ]
 
 
 # Scoring that is killed at random moments loses, doubles and asks nothing again.
@@ -222,17 +198,6 @@ def test_few_rows_need_no_folder_and_what_goes_wrong_leaves_none(begun, tmp_path
 
 
 @pytest.mark.usefixtures("small")
-def test_a_process_that_ends_by_itself_commits_what_it_has(begun):
-    parts = begun()
-    for n in (1, 2, 3):
-        parts.add(line(n))
-    parts.leave()
-    again = begun()
-    assert again.earlier().has(1, key(1))
-    assert [one.number for one in again.lines()] == [1, 2, 3]
-
-
-@pytest.mark.usefixtures("small")
 def test_rows_worth_another_try_are_judged_again_and_replaced(begun):
     stopped(begun(), line(1), line(2, AGAIN), line(3, AGAIN), line(4))
     parts = begun()
@@ -296,15 +261,6 @@ def test_a_damaged_part_is_named(begun, tmp_path, damaged):
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("damaged", ["", "[1]", "[" * 100_000])
-def test_parts_that_do_not_say_whose_they_are_are_refused(begun, tmp_path, damaged):
-    stopped(begun(), line(1), line(2))
-    (tmp_path / "out.jsonl.parts" / "run.json").write_text(damaged)
-    with pytest.raises(FileExistsError, match="rows of a run that was stopped"):
-        begun()
-
-
-@pytest.mark.usefixtures("small")
 def test_a_full_disk_is_told_with_the_name_of_the_file(begun, tmp_path, monkeypatch):
     def full(draft, place):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -334,14 +290,6 @@ def test_a_process_beside_another_keeps_its_rows_to_itself(begun, tmp_path):
 
 
 @pytest.mark.usefixtures("small")
-def test_what_a_process_left_before_its_first_part_is_cleared_away(begun, tmp_path):
-    (tmp_path / "out.jsonl.parts").mkdir()
-    (tmp_path / "out.jsonl.parts" / "draft").write_text("half")
-    begun()
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.usefixtures("small")
 def test_a_folder_of_somebody_else_is_left_alone(begun, tmp_path):
     theirs = tmp_path / "out.jsonl.parts"
     theirs.mkdir()
@@ -354,16 +302,6 @@ def test_a_folder_of_somebody_else_is_left_alone(begun, tmp_path):
         parts.remove()
     assert [one.name for one in theirs.iterdir()] == ["thesis.txt"]
     assert list(tmp_path.iterdir()) == [theirs]
-
-
-@pytest.mark.usefixtures("small")
-def test_a_folder_is_claimed_by_one(tmp_path):
-    lock = claimed(tmp_path)
-    assert claimed(tmp_path) is None
-    os.close(lock)
-    other = claimed(tmp_path)
-    assert other is not None
-    os.close(other)
 
 
 # scoring
@@ -458,13 +396,6 @@ def test_what_is_no_score_of_this_run_is_not_replaced(saved, lm, tmp_path, holds
     assert len(rows_of(output)) == 160
 
 
-@pytest.mark.no_cover
-def test_an_empty_file_holds_nobodys_rows(saved, lm, tmp_path):
-    output = tmp_path / "out.jsonl"
-    output.touch()
-    assert score_file(saved, stream_items("sample"), output, lm=lm).n_rows == 160
-
-
 WORDS = "gramática, 评价 👩‍🔬"
 HOSTILE_SCORING = "\ud800 \u2028 \x85 \x9b2J \x1b[2J \u202e \r\n \U000e0001"
 
@@ -484,24 +415,6 @@ def test_words_are_written_as_people_write_them_and_nothing_ends_a_line(saved, t
     (line,) = text.splitlines()
     assert line.isprintable()
     assert json.loads(line)["explanation"] == WORDS + HOSTILE_SCORING
-
-
-def test_a_row_says_all_there_is_to_say():
-    judgement = Judgement.unscored("cut off", explanation="It …")
-    row = score_row(RatedItem(source_id="s", system_id="m", response="r"), judgement)
-    assert row == {
-        "source_id": "s",
-        "system_id": "m",
-        "key": RatedItem(response="r").key,
-        "score": None,
-        "explanation": "It …",
-        "criteria": {},
-        "errors": [],
-        "problem": "cut off",
-        "reason": "other",
-    }
-    spans = Judgement(score=1.0, errors=(ErrorSpan(text="x", start=0, end=1),))
-    assert score_row(RatedItem(response="x"), spans)["errors"][0]["end"] == 1
 
 
 # targets

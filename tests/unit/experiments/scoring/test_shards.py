@@ -1,6 +1,5 @@
 """Shards of a score run, and its estimated cost."""
 
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -28,9 +27,6 @@ from judgesmith.programs.judging.runner import iter_scores
 from judgesmith.programs.lm import client_model, lm_client_of, model
 from judgesmith.programs.lm.factory import cache_only_model
 from judgesmith.signatures import ActiveCriticConfig, Demonstration, Judgement, RatedItem, Reason
-
-# Shards of a score run.
-
 
 # score shards
 
@@ -224,14 +220,6 @@ def test_an_empty_input_among_others_has_an_empty_file(shards, vanilla, lm, tmp_
         score_shards(vanilla, "in/b.jsonl", "new/", lm=lm)
 
 
-def test_standard_input_is_read_once(shards, vanilla, lm, tmp_path, monkeypatch):
-    given = "".join(json.dumps(row) + "\n" for row in texts(3, 20)).encode()
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
-    done = score_shards(vanilla, ["in/b.jsonl", "-"], "out/", lm=lm)
-    assert done.n_rows == 4
-    assert ids(tmp_path / "out" / "standard-input.jsonl") == ["20", "21", "22"]
-
-
 def test_who_asks_before_is_given_what_would_be_judged(shards, vanilla, lm, monkeypatch):
     inputs = shards_of("in")
     asked = [one.source_id for one in unscored_items(vanilla, inputs, "out/", lm=lm)]
@@ -260,15 +248,6 @@ def names(*inputs):
 def test_a_folder_stands_for_its_files_by_name_without_hidden_ones(place):
     assert names("in") == ["in/a.csv", "in/b.jsonl", "in/c.jsonl.gz"]
     assert names(str(place / "in")) == [str(place / one) for one in names("in")]
-
-
-def test_inputs_keep_their_order_and_patterns_are_expanded(place):
-    assert names("-", "in/c*", "sample", "in/[ab].*") == [
-        *("-", "in/c.jsonl.gz", "sample", "in/a.csv", "in/b.jsonl")
-    ]
-    assert names("**/b.jsonl") == ["in/b.jsonl"]
-    (place / "x[1].jsonl").touch()
-    assert names("x[1].jsonl") == ["x[1].jsonl"]
 
 
 @pytest.mark.parametrize(
@@ -300,9 +279,6 @@ def test_a_pattern_that_finds_nothing_and_a_file_that_is_not_there_are_named(pla
         shards_of([])
 
 
-# Cost of a score run is estimated.
-
-
 # sampled sources
 
 
@@ -311,11 +287,6 @@ def rows(n, *, to_a_source=1):
         RatedItem(source_id=str(place // to_a_source), source="s", response=str(place))
         for place in range(n)
     ]
-
-
-def test_few_rows_are_all_kept():
-    found = SampledSources.of(rows(7))
-    assert (found.n_rows, len(found.items)) == (7, 7)
 
 
 def test_sources_are_kept_whole_and_in_any_order_the_same():
@@ -332,19 +303,6 @@ def test_sources_are_kept_whole_and_in_any_order_the_same():
     assert set(sizes.values()) == {3}
     assert 0 < len(first.items) <= 50
     assert {one.response for one in first.items} == {one.response for one in second.items}
-
-
-def test_one_source_larger_than_the_sample_is_cut():
-    found = SampledSources(most=5)
-    for one in rows(40, to_a_source=40):
-        found.add(one)
-    assert [one.response for one in found.items] == ["0", "1", "2", "3", "4"]
-    assert found.n_rows == 40
-
-
-def test_ids_that_are_no_unicode_are_ids_all_the_same():
-    found = SampledSources.of([RatedItem(source_id="\ud800", source="s", response="r")])
-    assert len(found.items) == 1
 
 
 # scoring size
