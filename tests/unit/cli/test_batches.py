@@ -11,7 +11,7 @@ import pytest
 
 from judgesmith.cli import main
 from judgesmith.programs.lm import ResponseCache
-from judgesmith.programs.lm.batches import BatchCoordinator, client
+from judgesmith.programs.lm.batches import BatchCoordinator
 from judgesmith.programs.lm.batches import client as engine_module
 from judgesmith.programs.lm.batches.state import BatchState
 
@@ -169,13 +169,6 @@ def test_a_batch_that_is_gone_is_paid_again_only_where_somebody_says_so(
     assert set(server.batch_counts()["accepted"].values()) == ({1, 2} if removes else {1})
 
 
-def test_requests_on_their_way_are_for_their_owner_only(in_batches, folder, server):
-    server.script({"http": {"path": "/files", "method": "POST", "fault": 401}})
-    assert in_batches("batched").status == 2
-    (draft,) = folder.glob(".batched.jsonl.*.part")
-    assert draft.stat().st_mode & 0o777 == 0o600
-
-
 def test_a_wrong_key_ends_the_run_and_the_next_one_goes_on(in_batches, server):
     server.script({"http": {"path": "/files", "method": "POST", "fault": 401}})
     done = in_batches("batched")
@@ -313,22 +306,6 @@ def test_requests_in_files_are_answered_by_whoever_submits_them(
     assert server.batch_counts()["uploads"] == 0
 
 
-def test_a_file_that_is_answered_in_part_is_followed_by_one_with_the_rest(score, folder, server):
-    place = folder / "batches"
-    place.mkdir()
-    (name,) = score("filed", "--batch-files", place).json["waiting"]
-    lines = lines_of(name)
-    one = lines[0]
-    said = {"status_code": 200, "body": server._ask(one["url"], one["body"])}
-    (place / "some.jsonl").write_text(
-        json.dumps({"custom_id": one["custom_id"], "response": said}) + "\n{\n"
-    )
-    (rest,) = score("filed", "--batch-files", place).json["waiting"]
-    asked = {line["custom_id"] for line in lines_of(rest)}
-    assert {two["custom_id"] for two in lines[1:]} < asked
-    assert one["custom_id"] not in asked
-
-
 def test_a_file_of_answers_that_is_still_being_copied_does_not_count(score, folder, server):
     place = folder / "batches"
     place.mkdir()
@@ -347,26 +324,6 @@ def test_a_file_of_answers_that_is_still_being_copied_does_not_count(score, fold
     (place / "answers.jsonl").write_bytes(whole)
     (second,) = score("filed", "--batch-files", place).json["waiting"]
     assert len(lines_of(second)) == N_ROWS  # the second questions, and none of the first
-
-
-def test_a_line_that_never_ends_is_refused(score, folder, server, monkeypatch):
-    place = folder / "batches"
-    place.mkdir()
-    (name,) = score("filed", "--batch-files", place).json["waiting"]
-    monkeypatch.setattr(client, "LONGEST", 2**20)
-    (place / "answers.jsonl").write_text("{}\n" + " " * 2**20 + "{}\n")
-    done = score("filed", "--batch-files", place)
-    assert done.status == 2
-    assert "answers.jsonl, line 2: expected one answer of at most 1 MiB; got a lon" in done.err
-    assert Path(name).exists()
-
-
-def test_a_copy_of_the_requests_in_the_folder_answers_none_of_them(score, folder, server):
-    place = folder / "batches"
-    place.mkdir()
-    (name,) = score("filed", "--batch-files", place).json["waiting"]
-    (place / "submitted.jsonl").write_bytes(Path(name).read_bytes())
-    assert score("filed", "--batch-files", place).json["waiting"] == [name]
 
 
 def test_what_ordinary_scoring_paid_after_a_batch_was_given_up_stays_paid(
@@ -399,14 +356,6 @@ def test_batches_of_another_run_are_not_mixed(run, judge, in_batches, texts, ser
     assert (done.status, "another judge, input or model" in done.err) == (2, True)
 
 
-def test_a_file_of_another_run_is_refused_before_anything_is_asked(in_batches, folder, server):
-    (folder / "batched.jsonl").write_text('{"judge": "another"}\n')
-    done = in_batches("batched")
-    assert (done.status, "rows of the judge another" in done.err) == (2, True)
-    assert server.batch_counts()["uploads"] == 0
-    assert not list(folder.glob("*.batch"))
-
-
 def test_two_processes_are_not_at_work_on_the_same_rows(in_batches, folder):
     held = BatchState(folder / "batched.jsonl.batch", run="another")
     done = in_batches("batched")
@@ -424,19 +373,3 @@ def test_the_state_holds_no_text_and_no_key(in_batches, folder, server, monkeypa
     assert state.stat().st_mode & 0o777 == 0o600
     assert b"very-secret" not in kept
     assert json.loads(texts.read_text().splitlines()[0])["response"][:20].encode() not in kept
-
-
-def test_several_files_are_asked_about_together(run, judge, folder, server, sample_rows, score):
-    for name, rows in (("a", sample_rows[:3]), ("b", sample_rows[3:N_ROWS])):
-        path = folder / "in" / f"{name}.jsonl"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    asked = ["--model", "openai/m", "--api-base", server.url, "--batch", "--poll", "0.001"]
-    done = run("score", judge, "in", "-o", "out/", *asked, "--json")
-    assert (done.status, done.json["rows"], done.json["unscored"]) == (0, N_ROWS, 0)
-    assert run("score", judge, "in", "-o", "out/", *asked, "--json").json["calls"] == 0
-    score("plain")
-    found = [(folder / "out" / f"{name}.jsonl").read_text() for name in "ab"]
-    whole = [json.loads(line) for line in (folder / "plain.jsonl").read_text().splitlines()]
-    rows = [json.loads(line) for line in "".join(found).splitlines()]
-    assert [{**row, "run": ""} for row in rows] == [{**row, "run": ""} for row in whole]

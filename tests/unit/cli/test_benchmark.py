@@ -33,10 +33,6 @@ def bench(run, articles):
     return done
 
 
-def test_a_benchmark_that_is_named_by_its_folder_is_told_with_its_file(run, bench):
-    assert "name a file in it, such as bench/benchmark.jsonl." in run("check", "bench").err
-
-
 def contents(folder):
     return {one.name: one.read_bytes() for one in folder.iterdir() if one.name != "costs.json"}
 
@@ -142,17 +138,6 @@ def test_a_dry_run_tells_what_each_step_would_ask_and_asks_nothing(run, articles
     assert plain.startswith(f"{done.json['calls']} calls, {done.json['max_calls']} at most")
 
 
-def test_edited_sides_are_what_errors_are_bound_to(run, bench, articles, folder):
-    sides = folder / "bench" / "sub_aspects.yaml"
-    text = sides.read_text(encoding="utf-8")
-    assert "  spelling: Words are spelled correctly.\n" in text
-    (folder / "mine.yaml").write_text("fluency:\n  spelling: Words are right.\n")
-    done = run("benchmark", articles, "-o", "mine", *LOCAL, "--sub-aspects", "mine.yaml", "--json")
-    assert done.json["sub_aspects"] == {"fluency": ["spelling"]}
-    errors = done.json["criteria"]["fluency"]["kinds"]
-    assert set(errors) == {"spelling"}
-
-
 def test_a_model_that_changes_nothing_is_asked_again_dropped_and_counted(
     run, articles, server, folder, monkeypatch
 ):
@@ -171,29 +156,6 @@ def test_a_model_that_changes_nothing_is_asked_again_dropped_and_counted(
     again = run(*command)
     assert again.status == 2
     assert "0 tokens, $0.0000; another --ledger asks anew.\nerror: no text could be" in again.err
-
-
-def test_what_is_given_and_cannot_be_used_is_told_before_anything_is_asked(run, articles, folder):
-    (folder / "more.yaml").write_text("fluency: [spelling]\nrelevance: [focus]\n")
-    path = folder / "two.jsonl"
-    lines = articles.read_text(encoding="utf-8").splitlines()
-    rated = {"human": {"relevance": [2]}, "scale": {"relevance": [1, 3]}}
-    more = {**json.loads(lines[0]), **rated, "system_id": "x"}
-    path.write_text("\n".join([*lines, json.dumps(more)]), encoding="utf-8")
-    done = run(
-        *("benchmark", path, "-o", "bench", *LOCAL, "--sources", "9", "--dry-run"),
-        *("--criteria", "fluency", "--sub-aspects", "more.yaml"),
-    )
-    assert "note: 9 sources are asked for, and there are 4.\n" in done.out
-    assert "note: sides are given of relevance, none of the criteria here; left out.\n" in done.out
-
-
-def test_columns_that_could_hold_ratings_are_named_where_nothing_is_rated(run, folder):
-    (folder / "own.csv").write_text("source,response,fluency\nIt rained.,It rained.,2\n")
-    done = run("benchmark", "own.csv", "-o", "bench", *LOCAL, "--json")
-    error = json.loads(done.err.splitlines()[-1])
-    assert error["error"].endswith("; not read as ratings: 'fluency'.")
-    assert error["hint"].startswith("say which columns hold ratings")
 
 
 def fill(folder, name, answer):
@@ -230,32 +192,6 @@ def test_a_sheet_with_what_is_no_answer_changes_nothing(run, bench, folder):
     assert (done.status, done.fault["where"]) == (2, "ann.csv:2")
     assert "expected A, B or same, or a blank cell" in done.fault["error"]
     assert contents(folder / "bench") == before
-
-
-def test_a_sheet_that_is_no_table_and_options_of_building_are_refused(run, bench, folder):
-    (folder / "ann.csv").write_text('id,answer\n"x')
-    done = run("benchmark", "bench", "--spot-check", "ann.csv", "--json")
-    assert (done.status, done.fault["where"].partition(":")[0]) == (2, "ann.csv")
-    done = run("benchmark", "bench", "--spot-check", "ann.csv", "--seed", "1", "--json")
-    assert (done.status, done.fault["where"]) == (2, "--seed")
-
-
-def test_criteria_are_named_with_commas_and_a_rubric_says_what_they_mean(run, articles, folder):
-    (folder / "rubric.yaml").write_text("task: Judge.\ncriteria:\n  fluency: Is it smooth?\n")
-    done = run(
-        *("benchmark", articles, "-o", "bench", *LOCAL, "--criteria", " fluency ,"),
-        *("--rubric", "rubric.yaml", "--json"),
-    )
-    assert done.status == 0, done.err
-    assert done.json["definitions"] == {"fluency": "Is it smooth?"}
-    assert done.json["notes"] == []
-
-
-def test_a_judge_is_tested_on_a_benchmark_like_on_any_rated_set(run, bench, judge, folder):
-    done = run("evaluate", "judge", "bench/benchmark.jsonl", "--perspective", "local")
-    assert done.status == 0, done.err
-    assert "fluency" in done.out
-    assert run("check", "bench/benchmark.jsonl").status == 0
 
 
 SMALL = [
@@ -305,23 +241,6 @@ def test_a_criterion_that_lacks_a_rating_is_left_out_before_anything_is_asked(ru
     note = "note: relevance is left out: people gave no text the rating 2, and nothing else can "
     assert note in done.err
     assert "--scale relevance=LOW..HIGH" in done.err
-
-
-def test_where_every_criterion_lacks_a_rating_nobody_is_asked(run, folder, server, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    data = two_criteria(folder, lambda n: [min(n, 2)])
-    lines = [json.loads(one) for one in (folder / data).read_text().splitlines()]
-    rated = [{**one, "human": {**one["human"], "fluency": [3]}} for one in lines]
-    (folder / data).write_text("\n".join(map(json.dumps, rated)), encoding="utf-8")
-    command = ["benchmark", data, "-o", "bench", *SMALL, "--model", "openai/m"]
-    command += ["--api-base", server.url]
-    refused = [run(*command, *more) for more in ([], ["--dry-run"])]
-    assert [one.status for one in refused] == [2, 2]
-    assert refused[0].err == refused[1].err
-    assert "fluency is left out: people gave no text the ratings 1, 2, and" in refused[0].err
-    assert "relevance is left out: people gave no text the rating 3, and" in refused[0].err
-    assert server.counts()["requests"] == 0
-    assert not (folder / "bench").exists()
 
 
 def test_a_criterion_without_an_anchor_is_left_out_and_the_rest_is_built(

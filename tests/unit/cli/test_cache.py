@@ -47,17 +47,6 @@ def test_a_compiled_judge_is_made_again_from_its_cassette_alone(run, data, folde
     assert "no recorded answer to the request" in done.fault["error"]
 
 
-def test_a_recorded_search_is_searched_from_its_first_trial_on(run, data, folder, silent):
-    search = ("--optimizer", "protocol", "--trials", "3")
-    asked = ("compile", data, "--judge", "direct", *search)
-    assert run(*asked, "-o", "judge").status == 0
-    assert run(*asked, "-o", "same", "--record", "run.jsonl").status == 0
-    silent()
-    assert run(*asked, "-o", "again", "--replay", "run.jsonl").status == 0
-    made = [(folder / name / "judge.json").read_bytes() for name in ("judge", "same", "again")]
-    assert len(set(made)) == 1
-
-
 def test_scores_and_agreement_are_those_of_the_cassette(run, judge, data, folder, silent):
     assert run("score", judge, data, "-o", "own.jsonl", "--record", "a.jsonl").status == 0
     first = run("evaluate", judge, data, "--record", "b.jsonl", "--json").json
@@ -88,14 +77,6 @@ def test_failed_requests_fail_again_in_the_same_words(
     assert any("HTTP 400" in problem for problem in done.json["problems"])
 
 
-def test_a_run_in_which_every_request_failed_is_recorded_too(run, judge, data, folder):
-    ends = ("--record", "run.jsonl", "--max-calls", "0", "--ledger", "none.sqlite")
-    done = run("score", judge, data, "-o", "own.jsonl", *ends)
-    assert "0 answers and 40 failed requests are in run.jsonl" in done.out
-    assert run("score", judge, data, "-o", "again.jsonl", "--replay", "run.jsonl").status == 0
-    assert (folder / "again.jsonl").read_bytes() == (folder / "own.jsonl").read_bytes()
-
-
 def test_what_was_done_before_is_not_recorded_in_part(run, data, folder):
     asked = ("compile", data, "--rounds", "1", "-o", "judge")
     assert run(*asked).status == 0
@@ -105,16 +86,6 @@ def test_what_was_done_before_is_not_recorded_in_part(run, data, folder):
     assert run(*asked, "--record", "run.jsonl", "--force").status == 0
     head, *answers = (folder / "run.jsonl").read_text().splitlines()
     assert json.loads(head)["answers"] == len(answers) > 40
-
-
-@pytest.mark.parametrize(
-    ("place", "says"), [("", "'' names no file"), ("rows.jsonl", "what -o names, too")]
-)
-def test_a_cassette_has_a_place_of_its_own(run, judge, data, folder, place, says):
-    done = run("score", judge, data, "-o", "rows.jsonl", "--record", place, "--json")
-    assert (done.status, done.fault["where"]) == (2, "--record")
-    assert says in done.fault["error"]
-    assert not (folder / "rows.jsonl").exists()
 
 
 @pytest.mark.parametrize(
@@ -130,12 +101,6 @@ def test_a_cassette_replaces_nothing_that_is_read_or_holds_answers(run, data, fo
     assert (done.status, done.fault["where"]) == (2, "--record")
     assert says in done.fault["error"]
     assert (folder / "own.jsonl").read_text() == "what is there"
-
-
-def test_where_nothing_is_asked_there_is_no_cassette(run, data, folder):
-    done = run("compile", data, "-o", "judge", "--dry-run", "--record", "run.jsonl")
-    assert (done.status, (folder / "run.jsonl").exists()) == (0, False)
-    assert "no answer was given, so run.jsonl is not written" in done.out
 
 
 # ledger
@@ -161,30 +126,12 @@ def test_export_writes_every_answer(run, ledger, folder):
     assert (folder / "answers.jsonl").read_text().splitlines() == lines
 
 
-def test_export_to_standard_output_has_no_room_for_json(run, ledger):
-    done = run("ledger", "export", "--json")
-    assert (done.status, done.out) == (2, "")
-    assert done.fault["error"] == "--json leaves no room for the answers."
-    assert done.fault["hint"] == "name a file with -o."
-
-
 def test_prune_takes_out_what_it_is_told(run, ledger):
     assert run("ledger", "prune", "--older-than-days", "1", "--json").json["removed"] == 0
     assert run("ledger", "prune", "--model", "openai/m", "--json").json["removed"] == 0
     done = run("ledger", "prune", "--model", "offline")
     assert done.out == f"80 answers taken out of {ledger}\n"
     assert "0 answers from 80 calls" in run("ledger", "stats").out
-
-
-def test_prune_wants_to_know_what(run, ledger):
-    assert run("ledger", "prune").status == 2
-
-
-def test_a_look_at_no_ledger_makes_none(run, folder):
-    done = run("ledger", "stats", "--ledger", "missing.sqlite")
-    assert done.status == 2
-    assert "there is no cache at" in done.err
-    assert list(folder.iterdir()) == []
 
 
 def test_a_damaged_ledger_says_how_what_is_sound_is_rescued(run, ledger, folder, judge, data):
@@ -201,13 +148,6 @@ def test_a_damaged_ledger_says_how_what_is_sound_is_rescued(run, ledger, folder,
     done = run("score", judge, data, "-o", "again.jsonl", "--ledger", "new.sqlite", "--json")
     assert (done.status, done.json["calls"], done.json["unscored"]) == (0, 1, 0)
     assert (folder / "again.jsonl").read_bytes() == (folder / "out.jsonl").read_bytes()
-
-
-def test_rescue_replaces_nothing(run, ledger, folder):
-    (folder / "new.sqlite").write_text("mine")
-    done = run("ledger", "rescue", "-o", "new.sqlite")
-    assert (done.status, (folder / "new.sqlite").read_text()) == (2, "mine")
-    assert "new.sqlite is there already" in done.err
 
 
 # ledger place
@@ -259,13 +199,3 @@ def test_a_database_that_does_not_answer_is_refused_before_anything_is_asked(
     assert (done.status, done.fault["where"]) == (2, blamed)
     assert "secret" not in done.err
     assert not (folder / ".judgesmith").exists()
-
-
-@pytest.mark.no_cover
-def test_a_search_in_another_database_than_postgresql_keeps_the_usual_ledger(
-    run, data, folder, monkeypatch
-):
-    monkeypatch.setenv("JUDGESMITH_STORAGE", f"sqlite:///{folder}/studies.db")
-    done = run("compile", data, "-o", "new", "--dry-run", *SEARCH)
-    assert done.status == 0
-    assert "answers are kept" not in done.err

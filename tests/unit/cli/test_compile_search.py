@@ -1,7 +1,6 @@
 """judgesmith compile with searches and unlabelled data."""
 
 import contextlib
-import inspect
 import io
 import json
 import shutil
@@ -13,9 +12,6 @@ import loopback_models
 import pytest
 
 from judgesmith.cli import main
-from judgesmith.cli.judge.compile import command
-from judgesmith.cli.judge.compile_options import settings_from_options
-from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.data import read_items
 from judgesmith.programs.artifacts.saved import SavedJudge
 
@@ -106,15 +102,6 @@ def test_the_same_command_again_asks_nothing_and_finds_the_same_front(
     assert saved(folder, "other") == saved(folder)
 
 
-@pytest.mark.no_cover
-def test_a_run_that_the_budget_ended_comes_to_the_same_front(run, data, folder, fronted):
-    options = [*BOTH, "--ledger", "new/ledger.sqlite"]
-    cut = compiled(run, data, *options, "--max-calls", "150", out="other")
-    assert "the budget is spent" in cut.err
-    compiled(run, data, *options, out="other")
-    assert saved(folder, "other") == saved(folder)
-
-
 def test_every_judge_of_the_front_can_be_taken_without_asking(run, data, folder, fronted):
     for one in saved(folder)["front"]:
         out = f"number-{one['number']}"
@@ -151,14 +138,6 @@ def test_taking_replaces_nothing_unless_told(run, folder, fronted):
     assert "error: other holds more than a judge" in refused.err
 
 
-@pytest.mark.no_cover
-def test_conditions_hold_for_the_whole_front(run, data, folder):
-    options = [*OFFLINE, "--trials", "2", "--variant", "coarse"]
-    done = compiled(run, data, *options, "--objective", "q, -calls; calls <= 1")
-    assert {one["calls"] for one in saved(folder)["front"]} <= {1.0}
-    assert done.json["objective"]["constraints"]["calls <= 1"]["met"]
-
-
 @pytest.fixture(scope="module")
 def models_server():
     with loopback.serving(program=loopback_models.__file__) as server:
@@ -191,15 +170,6 @@ def served(models_server, monkeypatch):
 
 
 class TestModels:
-    @pytest.mark.no_cover
-    def test_the_better_one_is_found_and_named_in_the_judge(self, run, rated, folder, served):
-        done = compiled(run, rated, *served)
-        judge = saved(folder)
-        assert judge["model"] == "openai/good"
-        assert judge["settings"]["models"] == ["openai/good", "openai/bad"]
-        assert done.json["heldout"]["dataset"]["q"]["value"] > 2.5
-        assert done.json["uncompiled"]["dataset"]["q"]["value"] < 2
-
     def test_where_dollars_count_both_are_on_the_front_and_no_key_or_address_is_kept(
         self, run, rated, folder, served, models_server
     ):
@@ -248,15 +218,6 @@ class TestModels:
         assert models_server.counts()["requests"] == 0
 
 
-@pytest.mark.no_cover
-def test_dollars_need_prices_of_all_models(run, data):
-    done = run(
-        "compile", data, "-o", "judge", *OFFLINE, "--objective", "q, -usd", "--models", "openai/m"
-    )
-    assert done.status == 2
-    assert "needs to know what answers of openai/m cost" in done.err
-
-
 # compile protocol
 
 QUICK = ["--optimizer", "protocol", "--trials", "5", "--criteria", "general"]
@@ -283,16 +244,6 @@ def test_a_judge_is_made_and_its_search_is_kept_beside_the_ledger(run, data, fol
     assert {one.name for one in searches.iterdir()} >= {f"{run_id}.journal", f"{run_id}.jsonl"}
     assert " calls, " in done.err
     assert "the estimate was about" in done.err
-
-
-@pytest.mark.no_cover
-def test_the_same_command_again_asks_nothing(run, data, folder):
-    first = compiled_compile_protocol(run, data)
-    before = (folder / "judge" / "judge.json").read_bytes()
-    assert compiled_compile_protocol(run, data).json == first.json | {"calls": 0, "notes": []}
-    again = compiled_compile_protocol(run, data, out="other")
-    assert again.json["calls"] == 0
-    assert (folder / "other" / "judge.json").read_bytes() == before
 
 
 @pytest.mark.no_cover
@@ -324,18 +275,6 @@ def test_what_an_option_says_is_not_searched(run, data, folder, option, fixed):
         assert not fixed & set(one["picked"])
 
 
-@pytest.mark.no_cover
-def test_the_number_of_samples_is_searched_on_request(run, data, folder):
-    compiled_compile_protocol(run, data, "--vary-samples", "--trials", "8")
-    assert len({one["picked"].get("samples") for one in history(folder)[1:]}) > 1
-
-
-@pytest.mark.no_cover
-def test_no_more_demonstrations_are_shown_than_the_option_says(run, data, folder):
-    compiled_compile_protocol(run, data, "--demonstrations", "1", "--trials", "8")
-    assert {one["picked"].get("demonstrations", "0") for one in history(folder)} == {"0", "1"}
-
-
 def test_a_dry_run_asks_nothing_and_says_what_is_usual_and_what_is_most(run, data, folder):
     done = run("compile", data, "-o", "judge", *QUICK, "--dry-run", "--json")
     assert sorted(path.name for path in folder.iterdir()) == ["data.jsonl"]
@@ -363,15 +302,6 @@ def test_options_of_another_search_are_refused(run, data, options, blamed):
 
 
 @pytest.mark.no_cover
-def test_a_search_that_keeps_no_study_minds_no_database(run, data, monkeypatch):
-    monkeypatch.setenv("JUDGESMITH_STORAGE", "postgresql://nobody@127.0.0.1:1/none")
-    options = ["--criteria", "general", "--optimizer"]
-    assert run("compile", data, "-o", "judge", *options, "reflective").status == 0
-    done = run("compile", data, "-o", "other", *options, "protocol")
-    assert (done.status, "postgresql database" in done.err) == (2, True)
-
-
-@pytest.mark.no_cover
 @pytest.mark.parametrize("url", ["nowhere", "postgresql://me:secret@127.0.0.1:9/x", "odd://x"])
 def test_a_storage_that_cannot_be_used_is_refused_and_its_secrets_are_kept(run, data, url):
     done = run("compile", data, "-o", "judge", *QUICK, "--storage", url)
@@ -386,43 +316,6 @@ def test_a_study_may_be_kept_in_a_database(run, data, folder):
     compiled_compile_protocol(run, data)
     judges = [(folder / out / "judge.json").read_bytes() for out in ("judge", "other")]
     assert judges[0] == judges[1]
-
-
-@pytest.mark.no_cover
-def test_screening_is_kept_in_the_settings_with_its_own_number_of_trials(run, data, folder):
-    compiled_compile_protocol(run, data, "--screen", "--trials", "14")
-    settings = json.loads((folder / "judge" / "judge.json").read_text())["settings"]
-    assert (settings["screen"], settings["n_trials"]) == (True, 14)
-    tried = history(folder)
-    assert len(tried) == 15
-    assert sum(one["n_rows"] == tried[0]["n_rows"] for one in tried[1:]) == 2
-    before = (folder / "judge" / "judge.json").read_bytes()
-    assert (
-        compiled_compile_protocol(run, data, "--screen", "--trials", "14", out="other").json[
-            "calls"
-        ]
-        == 0
-    )
-    assert (folder / "other" / "judge.json").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("said", "n"),
-    [
-        (["--screen"], 108),
-        (["--screen", "--trials", "20"], 20),
-        (["--trials", "20", "--screen"], 20),
-        ([], 30),
-    ],
-)
-def test_screening_has_a_number_of_trials_of_its_own_unless_one_is_said(said, n):
-    given = ["sample", "-o", "judge", "--optimizer", "protocol", *said]
-    with command.make_context("compile", given) as context:
-        found = dict(context.params)
-        ModelChoice.taken_from(found)
-        apart = {*inspect.signature(command.callback).parameters, "record", "replay"}
-        options = {name: value for name, value in found.items() if name not in apart}
-        assert settings_from_options(None, first="offline", **options).n_trials == n
 
 
 # compile unlabelled
@@ -462,16 +355,6 @@ def test_a_judge_is_made_and_says_of_what(texts, capsys):
     assert "| held-out kinds | d_min |" in shown
 
 
-def test_as_json(texts, capsys):
-    found = json.loads(told(capsys, "compile", texts, "-o", "judge", *OPTIONS, "--json"))
-    assert found["selection"] is found["heldout"] is found["uncompiled"] is found["gain"] is None
-    assert found["target"] == "auto"
-    kinds = [one["name"] for one in found["discernment"]["kinds"]]
-    assert {"word_deletions/minor", "punctuation_loss", "padding"} <= set(kinds)
-    assert found["discernment"]["unseen"]["heldout"]["overall"]["d_min"]["value"] > 0
-    assert list(found["objective"]["constraints"]) == ["false_alarms <= 1"]
-
-
 @pytest.mark.parametrize("option", ["--optimizer random", "--rounds 3", "--demonstrations 2"])
 def test_options_about_examples_are_refused_as_there_are_none(texts, capsys, option):
     given = ("compile", texts, "-o", "judge", "--objective", "d_avg", *option.split())
@@ -481,11 +364,6 @@ def test_options_about_examples_are_refused_as_there_are_none(texts, capsys, opt
     assert said in capsys.readouterr().err
     none = ("--demonstrations", "0", "--kinds", "truncation", "--dry-run")
     assert main((*given[:6], *none)) == 0
-
-
-def test_the_same_run_again_asks_nothing(texts, capsys):
-    told(capsys, "compile", texts, "-o", "judge", *OPTIONS)
-    assert "no model calls made" in told(capsys, "compile", texts, "-o", "judge", *OPTIONS)
 
 
 def test_a_dry_run_counts_versions(texts, capsys):
@@ -499,26 +377,6 @@ def test_a_dry_run_counts_versions(texts, capsys):
         for n in ("1", "0")
     )
     assert many > 1.5 * few
-
-
-def test_the_default_search_is_of_the_protocol(texts, capsys):
-    said = told(
-        *(capsys, "compile", texts, "-o", "judge", "--objective", "d_min", "--dry-run"),
-        *("--kinds", "punctuation_loss"),
-    )
-    assert "Typically about" in said
-
-
-@pytest.mark.parametrize("option", ["--trials 4", "--screen", "--vary-samples"])
-def test_options_of_the_search_of_the_protocol_need_not_name_it(texts, capsys, option):
-    given = ("-o", "judge", "--objective", "d_min", "--dry-run", *option.split())
-    few = ("--kinds", "punctuation_loss")
-    assert told(capsys, "compile", texts, *given, *few) == told(
-        capsys, "compile", texts, *given, *few, "--optimizer", "protocol"
-    )
-    assert main(("compile", "sample", *given)) == 2
-    said = f"{option.split()[0]} belongs to --optimizer protocol"
-    assert said in capsys.readouterr().err
 
 
 def test_equal_ratings_are_none_to_an_objective_that_takes_none(texts, capsys, tmp_path):
@@ -535,17 +393,6 @@ def test_equal_ratings_are_none_to_an_objective_that_takes_none(texts, capsys, t
     agreeing = ("compile", str(rated), "-o", "judge", "--scale", "1..5", "--force")
     assert main(agreeing) == 2
     assert "have the same value on overall" in capsys.readouterr().err
-
-
-def test_without_rows_held_out(texts, capsys):
-    said = told(capsys, "compile", texts, "-o", "judge", *OPTIONS, "--holdout", "0")
-    assert "Sensitivity to damage on validation rows" in said
-
-
-def test_a_front(texts, capsys):
-    front = ("--objective", "d_avg, -calls", "--optimizer", "protocol", "--trials", "3")
-    told(capsys, "compile", texts, "-o", "judge", *front, "--kinds", "punctuation_loss")
-    assert "-calls" in told(capsys, "show", "judge")
 
 
 def test_a_judge_goes_on_from_one_that_was_made_without_ratings(texts, capsys):

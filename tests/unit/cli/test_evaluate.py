@@ -15,12 +15,10 @@ from judgesmith.cli.shared.agreement import (
     print_agreement,
     print_criteria,
 )
-from judgesmith.cli.shared.faults import OptionError
-from judgesmith.cli.shared.judged import named, scores_path
+from judgesmith.cli.shared.judged import scores_path
 from judgesmith.experiments.evaluate.agreement import CriterionReports, agreement_report, unscored
 from judgesmith.metrics import Estimate
 from judgesmith.optimizers import PredictionTable
-from judgesmith.programs.artifacts.card import agreement_text
 from judgesmith.signatures.judgement import Cause, Reason
 
 # evaluate
@@ -72,20 +70,6 @@ def test_what_correlations_do_not_tell_stands_in_a_table_of_its_own(run, judge, 
     assert max(map(len, done.out.splitlines())) <= 80
 
 
-def test_sources_that_a_mean_leaves_out_are_counted(run, data, sample_rows, folder):
-    alone = sample_rows[0]["source_id"]
-    kept = [row for n, row in enumerate(sample_rows) if n == 0 or row["source_id"] != alone]
-    data.write_text("".join(json.dumps(row) + "\n" for row in kept))
-    rows = [
-        {name: row[name] for name in ("source_id", "system_id")} | {"score": len(row["response"])}
-        for row in kept
-    ]
-    (folder / "letters.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    lines = run("evaluate", "letters.jsonl", data, "--full").out.splitlines()
-    assert "sample (1 source without a value)" in lines
-    assert "within sources: 1 source without pairs" in lines
-
-
 def test_levels_are_compared_where_people_gave_whole_points(run, data, sample_rows, folder):
     whole = [row | {"human": {"overall": [row["human"]["overall"][0]]}} for row in sample_rows]
     data.write_text("".join(json.dumps(row) + "\n" for row in whole))
@@ -109,12 +93,6 @@ def test_levels_are_compared_where_people_gave_whole_points(run, data, sample_ro
     assert of_percent["besides"]["concordance"] is None
 
 
-@pytest.mark.no_cover
-def test_the_target_of_the_judge_is_taken_unless_told_otherwise(run, judge, data):
-    assert run("evaluate", judge, data, "--json").json["target"] == "overall"
-    assert run("evaluate", judge, data, "--json", "--target", "fluency").json["target"] == "fluency"
-
-
 def criteria_table(out):
     """The lines of the table by criterion, by their first word."""
     lines = out.split("by criterion: ")[1].splitlines()
@@ -136,31 +114,6 @@ def test_criteria_that_are_judged_and_rated_are_reported_beside_the_target(run, 
         assert cells[2] == f"{report['dataset']['pearson']['value']:.3f}"
 
 
-@pytest.mark.no_cover
-def test_a_target_called_like_a_criterion_is_compared_with_the_score_on_it(run, judge, data):
-    found = run("evaluate", judge, data, "--target", "Fluency", "--json").json
-    assert (found["target"], found["scored_by"]) == ("fluency", "criterion")
-    whole, part = found["heldout"]["dataset"], found["criteria"]["fluency"]["dataset"]
-    assert whole["pearson"]["value"] == pytest.approx(part["pearson"]["value"])
-    done = run("evaluate", judge, data, "--target", "fluency")
-    assert "judge on data: fluency, by its score on this criterion\n" in done.out
-    assert "judge on data: overall\n" in run("evaluate", judge, data).out
-
-
-def test_scores_on_file_know_their_criteria_and_what_they_were_made_for(run, judge, data):
-    run("score", judge, data, "-o", "out.jsonl")
-    found = run("evaluate", "out.jsonl", data, "--json").json
-    assert (found["target"], found["scored_by"], found["criteria_on"]) == (
-        "overall",
-        "score",
-        "all",
-    )
-    assert found["criteria"]["fluency"]["dataset"]["kendall"]["n"] == 40
-    done = run("evaluate", "out.jsonl", data, "--target", "fluency")
-    assert "out.jsonl on data: fluency, by its score on this criterion\n" in done.out
-    assert "All rows, by criterion: 95% intervals over sources" in done.out
-
-
 def test_criteria_without_a_report_say_why_and_rows_without_a_score_are_counted(
     run, judge, data, folder, sample_rows
 ):
@@ -180,16 +133,6 @@ def test_criteria_without_a_report_say_why_and_rows_without_a_score_are_counted(
     found = run("evaluate", "out.jsonl", data, "--json").json
     assert found["criteria_unscored"] == {"fluency": 1}
     assert list(found["criteria_left_out"]) == ["faithfulness"]
-
-
-def test_a_budget_holds_over_restarts_and_its_end_is_stated(run, judge, data):
-    options = ["--ledger", "fresh.sqlite", "--max-calls", "20", "--json"]
-    first = run("evaluate", judge, data, *options)
-    assert first.status == 0
-    assert first.json["rows"]["unscored"] >= 30
-    assert all(reason.startswith("not asked: ") for reason in first.json["problems"])
-    assert run("evaluate", judge, data, *options).json == first.json
-    assert "20 answers from 20 calls" in run("ledger", "stats", "--ledger", "fresh.sqlite").out
 
 
 def test_scores_that_nothing_can_be_said_about_are_undefined_not_zero(run, data, sample_rows):
@@ -219,7 +162,6 @@ def test_ids_and_reasons_cannot_move_the_cursor(run, data, sample_rows):
 
 
 STATISTICS = ("pearson", "spearman", "kendall")
-OPINSUMMEVAL = ["aspect_relevance", "self_coherence", "sentiment_consistency", "readability"]
 
 
 @pytest.fixture(scope="module")
@@ -257,10 +199,6 @@ def test_published_agreement_of_unieval_is_reproduced(evaluate, checks, name):
     assert values == pytest.approx(one["published"], abs=one["tolerance"])
 
 
-def test_scores_of_other_sets_in_the_same_file_are_none_of_ours(evaluate):
-    assert evaluate("unieval", "qags_cnndm")["dataset"]["pearson"]["n"] == 235
-
-
 @pytest.mark.parametrize("variant", ["geval", "analyze_rate"])
 def test_published_agreement_of_sampled_judges_is_reproduced(evaluate, checks, variant):
     one = checks[f"closer_look/topical_chat/{variant}"]
@@ -274,57 +212,6 @@ def test_published_agreement_of_sampled_judges_is_reproduced(evaluate, checks, v
         )
         values += [found["dataset"]["pearson"]["value"], found["sample"]["kendall"]["value"]]
     assert values == pytest.approx(one["published"], abs=one["tolerance"])
-
-
-def test_published_agreement_across_criteria_is_reproduced(evaluate, checks):
-    one = checks["opinsummeval/cot/readability"]
-    options = ["--criterion", "readability", "--target"]
-    judge = ":gpt-3.5-turbo G-Eval-style prompt"
-    values = [
-        evaluate("opinsummeval_chatgpt", "opinsummeval", *options, target, judge=judge)
-        for target in OPINSUMMEVAL
-    ]
-    values = [found["sample"]["kendall"]["value"] for found in values]
-    assert values == pytest.approx(one["published"], abs=one["tolerance"])
-
-
-def test_a_metric_that_is_on_no_criterion_is_compared_with_any(evaluate):
-    found = evaluate(
-        "opinsummeval_chatgpt",
-        "opinsummeval",
-        *("--target", "readability"),
-        judge=":metric:bert_score_f1",
-    )
-    assert found["dataset"]["pearson"]["n"] == 1400
-
-
-def test_a_target_may_be_written_otherwise_and_may_be_a_sum(run, data, folder):
-    rows = [json.loads(line) for line in data.read_text().splitlines()]
-    with (folder / "recorded.jsonl").open("w") as file:
-        for row in rows:
-            ids = {"source_id": row["source_id"], "system_id": row["system_id"], "judge": "people"}
-            for name in ("fluency", "faithfulness"):
-                score = row["human"][name][0]
-                file.write(json.dumps(ids | {"criterion": name, "scores": [score]}) + "\n")
-    found = run("evaluate", "recorded.jsonl", data, "--target", " Fluency", "--json").json
-    assert found["target"] == "fluency"
-    options = ["--criterion", "fluency", "--target", "Fluency + faithfulness"]
-    mixed = run("evaluate", "recorded.jsonl", data, *options, "--json").json
-    assert mixed["target"] == "fluency+faithfulness"
-    statistics = [one["unknown"]["dataset"]["pearson"]["value"] for one in (found, mixed)]
-    assert statistics[0] > statistics[1] > 0
-    assert (found["scored_by"], mixed["scored_by"]) == ("score", "fluency")
-    text = run("evaluate", "recorded.jsonl", data, *options).out
-    title = "recorded.jsonl on data: fluency+faithfulness, by its scores on fluency"
-    assert f"\n{title}\n" in text
-    done = run("evaluate", "recorded.jsonl", data, "--target", "fluency+beauty")
-    assert (done.status, "no ratings of 'beauty'" in done.err) == (2, True)
-
-
-def test_a_recorded_criterion_of_a_judge_is_refused(run, data, judge):
-    done = run("evaluate", "judge", data, "--criterion", "fluency", "--json")
-    assert done.status == 2
-    assert "say --target NAME" in done.fault["error"] + str(done.fault["hint"])
 
 
 @pytest.fixture
@@ -355,16 +242,6 @@ def test_comparisons_of_two_texts_are_held_against_peoples_ratings(run, data, pa
     assert list(found["preferences"]) == ["given", "swapped", "combined"]
     alone = run("evaluate", f"{pairs_evaluate}:long order swapped", data, "--json").json
     assert (alone["order"], alone["judge"]) == (None, "long order swapped")
-
-
-def test_comparisons_on_another_criterion_than_the_target_name_it(
-    run, data, folder, pairs_evaluate
-):
-    lines = (folder / pairs_evaluate).read_text().splitlines()
-    rows = [json.loads(line) | {"criterion": "wit"} for line in lines]
-    (folder / "wit.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    title = run("evaluate", "wit.jsonl", data, "--target", "overall").out.split("\n\n")[0]
-    assert " ".join(title.split()).endswith(" between two texts, by its scores on wit")
 
 
 def test_published_preferences_are_what_peoples_ratings_say(run, data_folder):
@@ -446,15 +323,6 @@ def test_what_leaves_out_others_is_named():
     assert level_text("dataset", {"q": [one]}) == "dataset"
 
 
-def test_levels_without_any_number_are_left_out():
-    numbers = np.arange(6.0)
-    table = PredictionTable(
-        predicted=numbers, human=numbers, sources=numbers.astype(int), systems=np.array(["a"] * 6)
-    )
-    rows = agreement_rows([agreement_report(table, rng=np.random.default_rng(0))])
-    assert [row[0].strip() for row in rows] == ["dataset", "pearson", "spearman", "kendall", "q"]
-
-
 def report_on(predicted):
     n = len(predicted)
     table = PredictionTable(
@@ -474,13 +342,6 @@ def test_where_no_row_has_a_score_the_reason_is_told(capsys):
     assert capsys.readouterr().out == (
         "\nAll rows: no row has a score: cut off\n\nAll rows: no row has a score\n"
     )
-
-
-def test_where_all_scores_are_equal_that_is_told(capsys):
-    report, without = report_on([5.0] * 3)
-    print_agreement(f"All rows: {basis_text(report, without)}", {"agreement": report})
-    said = " ".join(capsys.readouterr().out.split())
-    assert "undefined, because no two rows have different scores" in said
 
 
 def test_criteria_have_a_row_each_and_their_names_cannot_break_the_table(capsys):
@@ -503,19 +364,6 @@ def test_criteria_have_a_row_each_and_their_names_cannot_break_the_table(capsys)
     print_criteria("All rows", CriterionReports(left_out={"flat\x1b": "all are 3"}))
     said = capsys.readouterr().out
     assert said == "\nAll rows: nothing to compare\n  flat\\x1b is left out: all are 3\n"
-
-
-def test_rounding_alone_is_no_difference():
-    known = {"confidence": 0.95, "n": 9, "n_groups": 9, "n_undefined": 0}
-    noise = Estimate(value=-3e-17, low=-1e-16, high=2e-16, **known)
-    assert estimate_text(noise, signed=True) == "+0.000 [0.00, 0.00]"
-    assert agreement_text({"value": -3e-17, "low": -1e-16, "high": 0.1}) == "0.000 [0.000, 0.100]"
-
-
-def test_one_of_a_kind_is_told_as_one():
-    one = Estimate(value=0.5, low=0.4, high=0.6, confidence=0.95, n=1, n_groups=1, n_undefined=0)
-    said = basis_text({"dataset": {"pearson": one}})
-    assert said == "1 scored row of 1 source, too few for intervals"
 
 
 # ``judgesmith prefer`` records comparisons that ``evaluate`` and ``compare`` read.
@@ -545,37 +393,6 @@ def test_comparisons_are_recorded_and_evaluated(run, data, folder, pairs_prefer)
     assert again.json == done.json | {"calls": 0}
 
 
-def test_a_sample_of_pairs_is_drawn_by_the_seed(run, data, folder, pairs_prefer):
-    said = run("prefer", pairs_prefer, data, "-o", "out.jsonl", "--pairs", "1").out
-    assert "preferences for the text shown first" in said
-    assert "judgesmith evaluate out.jsonl" in said
-
-
-@pytest.mark.no_cover
-def test_its_ranks_are_scores(run, data, folder, pairs_prefer):
-    assert run("score", pairs_prefer, data, "-o", "scores.jsonl").status == 0
-    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
-    assert all(0 <= row["score"] <= 100 for row in rows)
-    assert run("evaluate", "scores.jsonl", data, "--json").status == 0
-
-
-def test_it_is_searched_and_told_to_rank(run, data, folder):
-    options = [*COMPILE, "--optimizer", "protocol", "--trials", "3", *WITHIN]
-    done = run("compile", data, "-o", "judge", *options)
-    assert done.status == 0, done.err
-    assert "ranks within a source" in done.out
-    protocol = json.loads((folder / "judge" / "judge.json").read_text())["protocol"]
-    assert protocol["aggregation"]["kind"] == "overall"
-
-
-def test_an_objective_over_sources_is_refused_before_anything_is_asked(run, data, folder):
-    done = run("compile", data, "-o", "judge", *COMPILE, "--objective", "q")
-    assert done.status == 2
-    assert "q compares sources" in done.err
-    assert "say --objective q@sample" in done.err
-    assert not (folder / "judge").exists()
-
-
 # judged
 
 
@@ -598,10 +415,3 @@ def test_a_file_is_told_from_the_judge_in_it(folder, text, found):
     (folder / "folder").mkdir()
     path, name = scores_path(text)
     assert (None if path is None else (str(path), name)) == found
-
-
-def test_what_is_not_there_is_refused(folder):
-    with pytest.raises(OptionError, match="there is no judge and no file of scores called nothing"):
-        named("nothing")
-    (folder / "there").mkdir()
-    assert named("there").path is None

@@ -19,7 +19,7 @@ from judgesmith.cli.shared.stopping import spent_text
 from judgesmith.cli.use.watch_options import run_line, run_progress
 from judgesmith.experiments.scoring.watching import Pulse
 from judgesmith.experiments.specs import read_sets, read_spec
-from judgesmith.experiments.specs.templates import template_names, template_text
+from judgesmith.experiments.specs.templates import template_text
 from judgesmith.signatures import Judgement, RatedItem
 
 # experiment
@@ -58,25 +58,6 @@ def test_people_see_every_cell_and_the_ranking(run, spec_experiment, folder):
     again = run("experiment", spec_experiment, "-o", "run")
     assert again.status == 0
     assert "finished" not in again.out
-
-
-def test_one_json_object_holds_the_leaderboard(run, spec_experiment, folder):
-    done = run("experiment", spec_experiment, "-o", "run", "--json")
-    found = done.json
-    board = json.loads((folder / "run" / "leaderboard.json").read_text())
-    assert {name: found[name] for name in board} == board
-    assert (found["complete"], found["calls"], found["cost_usd"]) == (True, 80, 0.0)
-    assert done.err == ""
-
-
-def test_a_dry_run_asks_nothing_and_leaves_nothing(run, spec_experiment, folder):
-    done = run("experiment", spec_experiment, "-o", "run", "--dry-run", "--json")
-    found = done.json
-    assert [one["estimate"]["calls"] for one in found["cells"]] == [40, 40]
-    assert found["total"]["calls"] == 80
-    told = run("experiment", spec_experiment, "-o", "run", "--dry-run")
-    assert "80 calls if every answer can be read" in told.out
-    assert not (folder / "run").exists()
 
 
 def test_a_spent_budget_is_told_and_more_of_it_goes_on(run, spec_experiment, folder):
@@ -157,55 +138,6 @@ def test_a_request_that_failed_fails_again_where_a_run_is_replayed(
     assert again == own
 
 
-def test_a_damaged_cell_is_named_with_the_way_out_and_made_again(run, spec_experiment, folder):
-    assert run("experiment", spec_experiment, "-o", "run").status == 0
-    board = (folder / "run" / "leaderboard.json").read_bytes()
-    cell = folder / "run" / "cells" / "answers.overall.plain.none.offline.0"
-    result, scores = cell / "result.json", cell / "scores.jsonl"
-    whole = scores.read_text()
-    scores.write_text(whole.partition("\n")[2])
-    done = run("experiment", spec_experiment, "-o", "run")
-    assert done.status == 2
-    assert "scores.jsonl: it has 19 rows, and the result of its cell 20" in done.err
-    assert "remove the folder" in done.err
-    scores.write_text(whole)
-    result.write_text("torn")
-    done = run("experiment", spec_experiment, "-o", "run", "--json")
-    assert done.status == 2
-    assert "result.json: no JSON can be read in it" in done.err
-    assert "remove the folder" in done.err
-    shutil.rmtree(cell)
-    assert run("experiment", spec_experiment, "-o", "run").status == 0
-    assert (folder / "run" / "leaderboard.json").read_bytes() == board
-    assert scores.read_text() == whole
-
-
-def test_lines_of_one_judge_are_told_apart_in_every_part_of_the_table(run, spec_experiment, folder):
-    text = SPEC.replace("none: {}", "none: {}, also: {optimizer: none}")
-    (folder / "spec.yaml").write_text(text.replace(", coarse: {variant: coarse}", ""))
-    done = run("experiment", spec_experiment, "-o", "run")
-    assert (done.status, max(map(len, done.out.splitlines())) <= 80) == (0, True)
-    parts = [one.split() for one in done.out.splitlines() if one.split()[1:3] == ["plain", "none"]]
-    others = [one.split() for one in done.out.splitlines() if one.split()[1:3] == ["plain", "also"]]
-    assert len(parts) == len(others) > 1
-    assert {(one[0], one[3]) for one in parts} ^ {(one[0], one[3]) for one in others} == {
-        ("1", "offline"),
-        ("2", "offline"),
-    }
-
-
-def test_a_specification_that_holds_nothing_out_is_told_why_nothing_is_ranked(
-    run, spec_experiment, folder
-):
-    (folder / "spec.yaml").write_text(SPEC.replace("holdout: 0.5", "holdout: 0"))
-    why = "no row is held out (holdout: 0), so no cell is ranked"
-    assert why in run("experiment", spec_experiment, "-o", "run", "--dry-run").out
-    done = run("experiment", spec_experiment, "-o", "run", "--json")
-    assert (done.status, done.json["blocks"]) == (0, [])
-    assert why in done.err
-    assert "Nothing is ranked: no row is held out" in (folder / "run/leaderboard.md").read_text()
-
-
 def test_what_is_finished_is_not_estimated_again(run, spec_experiment, folder):
     first = run("experiment", spec_experiment, "-o", "run", "--dry-run", "--json").json
     assert (first["finished"], first["total"]["calls"]) == (0, 80)
@@ -238,30 +170,6 @@ def test_a_run_that_another_version_began_says_so(run, spec_experiment, folder):
     assert f"Several versions of judgesmith have made cells (0.0.9, {told['version']})" in page
 
 
-def test_several_seeds_begin_with_their_mean(run, spec_experiment, folder):
-    text = SPEC.replace(", coarse: {variant: coarse}", "") + "seeds: [0, 1]\n"
-    (folder / "spec.yaml").write_text(text, encoding="utf-8")
-    done = run("experiment", spec_experiment, "-o", "run")
-    assert done.status == 0
-    titles = [one for one in done.out.splitlines() if one.startswith("answers: ")]
-    assert titles == [
-        "answers: overall, dataset level, over 2 seeds",
-        "answers: overall, dataset level, seed 0",
-        "answers: overall, dataset level, seed 1",
-    ]
-    assert max(map(len, done.out.splitlines())) <= 80
-    found = json.loads((folder / "run" / "leaderboard.json").read_text())["over_seeds"][0]
-    assert (found["seeds"], found["cells"][0]["q"]["n_seeds"]) == ([0, 1], 2)
-
-
-def test_a_cassette_has_the_name_of_one(run, spec_experiment, folder):
-    done = run("experiment", spec_experiment, "-o", "run", "--record", "answers.txt")
-    assert (done.status, (folder / "run").exists()) == (2, False)
-    assert "name a file in .jsonl or .jsonl.gz, not answers.txt" in done.err
-    done = run("experiment", spec_experiment, "-o", "run", "--record", "")
-    assert (done.status, (folder / "run").exists()) == (2, False)
-
-
 def test_a_cassette_replaces_neither_the_run_nor_what_its_specification_names(run, folder, data):
     (folder / "own.jsonl").write_bytes((folder / data).read_bytes())
     text = SPEC.replace("data.jsonl", "own.jsonl")
@@ -274,13 +182,6 @@ def test_a_cassette_replaces_neither_the_run_nor_what_its_specification_names(ru
     assert (done.status, done.fault["where"]) == (2, "--record")
     assert "run.jsonl is what -o names, too" in done.fault["error"]
     assert not [path for path in folder.iterdir() if path.name.startswith("run")]
-
-
-def test_what_is_no_cassette_begins_no_run(run, spec_experiment, folder):
-    (folder / "rows.jsonl").write_text("{}\n", encoding="utf-8")
-    done = run("experiment", spec_experiment, "-o", "run", "--replay", "rows.jsonl", "--json")
-    assert (done.status, done.fault["where"]) == (2, "rows.jsonl")
-    assert not (folder / "run").exists()
 
 
 # Processes that share a run, of which some are killed.
@@ -356,15 +257,6 @@ def test_a_specification_is_written_that_can_be_read(run, folder):
     assert set(read_sets(read_spec("spec.yaml"))) == {"answers"}
 
 
-@pytest.mark.parametrize("name", template_names())
-def test_every_template_can_be_written(run, name):
-    done = run("init", "spec.yaml", "--template", name, "--json")
-    assert done.status == 0
-    assert done.json["template"] == name
-    assert done.json["cells"] > 8
-    assert read_spec("spec.yaml").name == done.json["name"]
-
-
 def test_somebodys_edits_stay_unless_told_otherwise(run, folder):
     (folder / "spec.yaml").write_text("mine")
     done = run("init", "spec.yaml")
@@ -373,11 +265,6 @@ def test_somebodys_edits_stay_unless_told_otherwise(run, folder):
     assert (folder / "spec.yaml").read_text() == "mine"
     assert run("init", "spec.yaml", "--force").status == 0
     assert (folder / "spec.yaml").read_text() != "mine"
-
-
-def test_help_names_every_template(run):
-    shown = " ".join(run("init", "--help").out.split())
-    assert all(name in shown for name in template_names())
 
 
 # run progress
@@ -414,18 +301,6 @@ def test_no_line_is_longer_than_the_terminal(pulse, room, ascii_only):
     line = run_line(pulse, room, ascii_only=ascii_only)
     assert len(line) <= room
     assert line.isascii() or not ascii_only
-
-
-def test_what_matters_least_is_left_out_first(pulse):
-    assert run_line(pulse, 30) == "500/4,000 rows · 1:10 left"
-    assert run_line(pulse, 15) == "500/4,000 rows"
-
-
-@pytest.mark.parametrize("quiet", [True, False])
-def test_nothing_is_shown_where_nobody_looks(capsys, pulse, quiet):
-    with run_progress(pulse, quiet=quiet) as tell:
-        tell("sending", 0, None)
-    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("columns", [30, 100])
@@ -493,20 +368,6 @@ def test_what_was_spent_is_told_in_calls_dollars_and_retries():
     assert spent_text([client(1, 0.0)]) == "1 call"
     assert spent_text([client(2, 0.1), client(3, 0.02, 1)]) == "5 calls, $0.12, 1 retry"
     assert spent_text([client(2, None)]) == "2 calls, unknown cost"
-
-
-@pytest.mark.usefixtures("switched_on")
-def test_progress_goes_to_standard_error(capsys, monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with stage_progress(quiet=False) as tell:
-        tell("rows", 3, 6)
-        tell("rows", 3, 6)
-        tell.describe("search", "best [b] so far")
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "rows" in err
-    assert "6/6" in err
-    assert "search: best [b] so far" in " ".join(err.split())
 
 
 class Terminal(io.StringIO):
@@ -584,20 +445,6 @@ def test_the_address_may_stand_in_the_environment_and_is_shown_without_password(
     done = run("experiment", spec_tracking, "-o", "run", "--track", "mlflow", "--json")
     assert (done.status, done.fault["where"]) == (2, "MLFLOW_TRACKING_URI")
     assert "hunter2222" not in done.err
-
-
-@pytest.mark.usefixtures("nobody_elses")
-def test_an_address_in_the_environment_alone_tracks_nothing(run, spec_tracking, monkeypatch):
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", DOWN)
-    done = run("experiment", spec_tracking, "-o", "run", "--json")
-    assert done.status == 0
-    assert "tracking" not in done.json
-
-
-@pytest.mark.usefixtures("nobody_elses")
-def test_a_dry_run_tells_no_server(run, spec_tracking):
-    line = ("experiment", spec_tracking, "-o", "run", "--track", "mlflow", "--tracking-uri", DOWN)
-    assert run(*line, "--dry-run").status == 0
 
 
 @pytest.mark.usefixtures("nobody_elses")

@@ -126,26 +126,6 @@ def test_discern_stops_too_and_pays_for_the_rest_alone(run, start, server, ask, 
 
 
 @pytest.mark.no_cover
-def test_evaluate_stops_in_the_same_way(run, start, server, ask, data):
-    server.script(SLOW)
-    process = start("evaluate", "made", data, *ask, *ANY, "--concurrency", "4")
-    wait_for(lambda: server.counts()["answered"] >= 4 and server.counts()["in_flight"])
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
-    assert (process.returncode, out, err.count("\n")) == (130, "", 3)
-    counts = server.counts()
-    assert counts["answered"] == counts["requests"] < 40
-    server.reset()
-    server.script(QUICK)
-    assert run("evaluate", "made", data, *ask, *ANY).status == 0
-    n_asked = counts["requests"] + server.counts()["requests"]
-    server.reset()
-    server.script(QUICK)
-    assert run("evaluate", "made", data, *ask, *ANY, "--ledger", "fresh.sqlite").status == 0
-    assert server.counts()["requests"] == n_asked
-
-
-@pytest.mark.no_cover
 def test_twice_stops_at_once_and_sigterm_counts_as_ctrl_c(run, start, server, ask, data):
     server.script({"chatty": "steady", "latency": 300.0})
     process = start("score", "made", data, "-o", "scores.jsonl", *ask, "--concurrency", "4")
@@ -250,25 +230,6 @@ def compile_again(run, data, on_server):
 
 
 @pytest.mark.no_cover
-def test_a_finished_run_asked_each_question_once(compile_again, server):
-    found = compile_again().json
-    counts = server.counts()
-    assert counts["requests"] == counts["distinct"] == found["calls"] == FULL
-    assert compile_again().json["calls"] == 0
-    assert server.counts()["requests"] == FULL
-
-
-@pytest.mark.no_cover
-def test_where_no_judge_agrees_the_uncompiled_one_comes_back(compile_again, folder):
-    done = compile_again()
-    assert "nothing that was tried agreed better with people" in done.err
-    assert done.json["heldout"]["dataset"]["q"]["value"] is None
-    made = json.loads((folder / "judge" / "judge.json").read_text())
-    assert made["protocol"]["demonstrations"] == {}
-    assert made["protocol"]["aggregation"]["kind"] == "overall"
-
-
-@pytest.mark.no_cover
 def test_no_answer_is_asked_again_after_a_kill(
     start, compile_again, server, data, on_server, folder
 ):
@@ -289,36 +250,7 @@ def test_no_answer_is_asked_again_after_a_kill(
 
 
 @pytest.mark.no_cover
-def test_a_killed_scoring_leaves_no_half_file_and_goes_on(
-    run, start, made_on_server, server, data, folder, on_server
-):
-    options = [*on_server[:4], "--concurrency", "4", "--ledger", "fresh.sqlite"]
-    server.script({"latency": 0.05})
-    command = ["score", made_on_server, data, "-o", "out.jsonl", *options]
-    process = start(*command)
-    wait_for(lambda: server.counts()["answered"] >= 15)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    assert not (folder / "out.jsonl").exists()
-    wait_for(lambda: server.counts()["in_flight"] == 0)
-    done = run(*command, "--json")
-    assert (done.status, done.json["rows"], done.json["unscored"]) == (0, 40, 0)
-    assert server.counts()["distinct"] == 40
-    assert server.counts()["repeated"] <= 4
-    assert sorted(path.name for path in folder.glob("*out*")) == ["out.jsonl"]
-    assert not list(folder.glob(".out*"))
-
-
-@pytest.fixture
-def made_on_server(run, data, on_server, server):
-    options = ["--optimizer", "none", *on_server, "--json"]
-    assert run("compile", data, "-o", "made", *options).status == 0
-    server.reset()
-    return "made"
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("budget", [0, 1, 40, 48, 60, FULL - 1])
+@pytest.mark.parametrize("budget", [1, 48, FULL - 1])
 def test_a_spent_budget_ends_well_holds_and_can_be_raised(compile_again, server, folder, budget):
     first = compile_again("--max-calls", budget)
     assert server.counts()["requests"] == budget
@@ -338,13 +270,6 @@ def test_a_spent_budget_ends_well_holds_and_can_be_raised(compile_again, server,
     assert whole["rows"]["unscored"] == 0
     made = json.loads((folder / "judge" / "judge.json").read_text())
     assert made["settings"]["complete"] is True
-
-
-@pytest.mark.no_cover
-def test_a_budget_that_just_suffices_is_no_end(compile_again):
-    done = compile_again("--max-calls", FULL)
-    assert "budget" not in done.err
-    assert done.json["rows"]["unscored"] == 0
 
 
 def test_people_are_told_that_the_budget_ended(run, data, on_server):

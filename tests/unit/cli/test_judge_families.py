@@ -3,15 +3,10 @@
 import json
 from pathlib import Path
 
-import click
 import pytest
 
 from judgesmith.cli import main
-from judgesmith.cli.shared.faults import OptionError
-from judgesmith.cli.shared.options import seed_option, together
-from judgesmith.cli.shared.role_options import roles_of
 from judgesmith.programs import SavedJudge
-from judgesmith.programs.judging.registry import known_families
 
 # Judges of every family go through the same commands.
 
@@ -28,31 +23,6 @@ def protocol(folder, out="judge"):
     return json.loads((folder / out / "judge.json").read_text())["protocol"]
 
 
-@pytest.mark.no_cover
-def test_a_direct_judge_goes_all_the_way(run, data, folder):
-    done = compiled(run, data, "--criteria", "general")
-    assert done.json["heldout"]["dataset"]["q"]["n"] == 12
-    assert protocol(folder)["judge"] == "direct"
-    assert protocol(folder)["aggregation"]["kind"] in ("overall", "linear")
-    assert run("score", "judge", data, "-o", "scores.jsonl").status == 0
-    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
-    assert len(rows) == 40
-    assert all(row["problem"] is None for row in rows)
-    assert run("evaluate", "judge", data, "--json").json["heldout"]["dataset"]["q"]["n"] == 12
-    assert "- judge: direct, which asks for a score" in run("show", "judge").out
-
-
-def test_the_same_command_again_asks_nothing(run, data, folder):
-    first = compiled(run, data, *AS_IT_IS)
-    assert compiled(run, data, *AS_IT_IS).json == first.json | {"calls": 0, "notes": []}
-
-
-def test_a_judge_that_gives_no_reasons_is_not_quoted_with_any(run, data, folder):
-    said = run("compile", data, "-o", "judge", "--judge", "direct", *AS_IT_IS).out
-    assert said.count("\n  response: ") == 2
-    assert "because" not in said
-
-
 def test_its_space_is_searched(run, data, folder):
     options = ["--optimizer", "protocol", "--trials", "4", "--criteria", "general"]
     compiled(run, data, *options, "--choose", "answers=1-5")
@@ -62,22 +32,6 @@ def test_its_space_is_searched(run, data, folder):
     assert any(one.get("asks") == "criteria" for one in tried)
     assert not any("answers" in one or "demonstrations" in one for one in tried)
     assert protocol(folder)["answers"]["high"] == 5
-
-
-@pytest.mark.no_cover
-def test_it_scores_the_criteria_that_people_rated(run, data, folder):
-    options = ["--target", "fluency", "--target", "faithfulness", "--choose", "asks=criteria"]
-    done = compiled(run, data, *options)
-    assert set(done.json["criteria"]["heldout"]) == {"fluency", "faithfulness"}
-
-
-def test_what_is_not_searched_can_be_set(run, data, folder):
-    chosen = ["--choose", "beam=2", "--choose", "doubt=.2", "--objective", "spearman@sample"]
-    options = ["--criteria", "general", "--judge", "pairs", *chosen]
-    searched = ["--optimizer", "protocol", "--trials", "2"]
-    assert run("compile", data, "-o", "judge", *options, *searched).status == 0
-    own = protocol(folder)
-    assert (own["beam"], own["doubt"]) == (2, 0.2)
 
 
 def test_steps_are_given_in_a_file(run, data, folder):
@@ -118,38 +72,6 @@ def test_what_are_no_steps_or_questions_is_refused(run, data, folder, judge, opt
     assert not (folder / "judge").exists()
 
 
-def test_a_later_run_starts_from_it(run, data, folder):
-    compiled(run, data, *AS_IT_IS)
-    assert run("compile", data, "-o", "later", "--from", "judge").status == 0
-    assert protocol(folder, "later")["judge"] == "direct"
-
-
-@pytest.mark.no_cover
-def test_two_kinds_of_judges_are_told_apart(run, data, folder, judge):
-    compiled(run, data, *AS_IT_IS, out="direct")
-    said = run("show", "judge", "--diff", "direct").out
-    assert 'protocol.judge: "active-critic" → "direct"' in said
-    assert 'protocol.variant: "fine" → (absent)' in said
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize(
-    "option", ["--optimizer=none", "--optimizer=protocol", "--without=weights"]
-)
-def test_what_it_would_cost_is_an_upper_bound(run, data, folder, option):
-    options = [option, "--criteria", "general"]
-    options += ["--trials", "3"] if option.endswith("protocol") else []
-    planned = compiled(run, data, *options, "--dry-run").json["calls_at_most"]
-    assert 0 < compiled(run, data, *options).json["calls"] <= planned
-
-
-def test_a_choice_that_is_made_holds_for_active_critic_too(run, data, folder):
-    options = ["--choose", "answers=1-5", "--choose", "variant=coarse", *AS_IT_IS]
-    assert run("compile", data, "-o", "judge", *options).status == 0
-    assert protocol(folder)["variant"] == "coarse"
-    assert protocol(folder)["answers"]["high"] == 5
-
-
 REFERENCE = ["--judge", "reference", "--choose", "metric=rouge1"]
 
 
@@ -172,14 +94,6 @@ def test_options_without_effect_are_refused(run, data, options, where, said):
     fault = json.loads(done.err.splitlines()[-1])
     assert fault["where"] == where
     assert said in f"{fault['error']} {fault['hint']}"
-
-
-def test_an_even_spread_is_not_looked_for_where_texts_are_compared(run, data, folder):
-    done = run("compile", data, "-o", "judge", "--judge", "pairs", "--optimizer", "balanced")
-    assert done.status == 2
-    assert "compares the responses to a source" in done.err
-    assert not (folder / "judge").exists()
-    assert not (folder / ".judgesmith").exists()
 
 
 def test_what_an_annotator_is_shown_of_single_criteria_can_be_set(run, data, folder):
@@ -262,12 +176,6 @@ def test_compare_refuses_to_decide_over_sources_before_anything_is_asked(
     }
 
 
-@pytest.mark.no_cover
-def test_scores_on_file_do_not_tell_that_they_are_ranks_and_score_says_so(run, data, pairs_judge):
-    done = run("score", pairs_judge, data, "-o", "scores.jsonl", "--json")
-    assert "note: scores are ranks within a source, which the file does not say" in done.err
-
-
 def test_what_decides_need_not_be_said(run, data):
     done = run("compile", data, "-o", "pairs", *PAIRS)
     assert done.status == 0, done.err
@@ -281,25 +189,6 @@ def test_an_objective_that_compares_sources_is_refused_by_the_option_to_say(run,
     assert done.fault["hint"] == "say --objective spearman@sample."
     done = run("compile", data, "-o", "pairs", *PAIRS, "--objective", "q + scored", "--json")
     assert done.fault["hint"] == "say q@sample in --objective."
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("optimizer", ["random", "protocol", "none"])
-def test_a_run_may_start_from_a_judge_that_ranks(run, data, pairs_judge, optimizer):
-    again = ["--from", pairs_judge, "--optimizer", optimizer]
-    again += ["--trials", "2"] if optimizer == "protocol" else []
-    done = run("compile", data, "-o", "again", *again)
-    assert done.status == 0, done.err
-    assert "note: --objective was not given: q@sample was looked at" in done.out
-
-
-def test_what_a_run_from_a_judge_that_ranks_is_chosen_by_compares_no_sources(
-    run, data, pairs_judge
-):
-    again = ["compile", data, "-o", "again", "--from", pairs_judge, "--objective", "q", "--json"]
-    done = run(*again)
-    assert (done.status, done.fault["where"]) == (2, "--objective")
-    assert done.fault["hint"] == "say --objective q@sample."
 
 
 # ``exemplars``: the texts that a judge compares with, on file.
@@ -328,13 +217,6 @@ def test_exemplars_are_written_and_their_order_told(run, data, exemplar_judge, f
     assert (told["exemplars"], told["sources"], told["calls"]) == (len(rows), n, 0)
     assert told["in_order"]["n"] == 2 * n
     assert told["in_order"]["low"] < told["in_order"]["value"]
-
-
-@pytest.mark.no_cover
-def test_another_writer_may_be_named(run, data, exemplar_judge, folder):
-    done = run("exemplars", exemplar_judge, data, "-o", "out.jsonl", "--role", "writer=offline")
-    assert done.status == 0, done.err
-    assert json.loads((folder / "out.jsonl").read_text().split("\n")[0])["writer"] == "offline"
 
 
 def test_the_same_command_again_continues_and_asks_nothing_twice(run, data, exemplar_judge, folder):
@@ -375,20 +257,6 @@ def test_exemplars_of_other_sources_stay(run, data, exemplar_judge, folder, samp
     assert done.status == 2
     assert "out.jsonl holds 30 exemplars, 27 of which this run does not have" in done.fault["error"]
     assert (folder / "out.jsonl").read_bytes() == first
-
-
-def test_nothing_to_write_for_is_refused(run, exemplar_judge, folder):
-    (folder / "empty.jsonl").write_text("")
-    done = run("exemplars", exemplar_judge, "empty.jsonl", "-o", "out.jsonl", "--json")
-    assert done.status == 2
-    assert "empty.jsonl: file: expected at least one row; got none" in done.fault["error"]
-    assert not (folder / "out.jsonl").exists()
-
-
-def test_other_judges_have_none(run, data, judge):
-    done = run("exemplars", judge, data, "-o", "out.jsonl")
-    assert done.status == 2
-    assert "writes no exemplars" in done.err
 
 
 # ``--role``: another model writes exemplars, from compile to score.
@@ -469,12 +337,6 @@ def test_what_is_no_role_is_refused(data_roles, capsys, more, said):
     assert said in capsys.readouterr().err
 
 
-def test_a_judge_of_another_kind_has_no_writer(data_roles, capsys):
-    own = ["compile", data_roles, "-o", "judge", "--judge", "direct", "--role", "writer=offline"]
-    assert main([*own, "--scale", "1..5", "--optimizer", "none", "--criteria", "general"]) == 2
-    assert "a judge of the family direct has no role 'writer'" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("more", [["--model", "anthropic/x"], ["--models", "anthropic/x"]])
 def test_a_model_that_cannot_tell_how_likely_a_text_is_is_refused_at_once(data_roles, capsys, more):
     own = [
@@ -494,12 +356,6 @@ def test_a_model_that_cannot_tell_how_likely_a_text_is_is_refused_at_once(data_r
     assert "anthropic/x gives no log-probabilities of a text" in capsys.readouterr().err
 
 
-def test_roles_are_read_by_name():
-    assert roles_of(["writer = offline"]) == {"writer": "offline"}
-    with pytest.raises(OptionError):
-        roles_of(["=offline"])
-
-
 def test_verdicts_by_samples_are_warned_of(data_roles, server, capsys):
     server.script({"contains": "exemplar ## ]]", "answer": WRITER})
     server.script({"answer": "[[ ## verdict ## ]]\nBetter\n\n[[ ## completed ## ]]"})
@@ -516,30 +372,6 @@ def test_verdicts_by_samples_are_warned_of(data_roles, server, capsys):
 
 
 # show
-
-
-def test_a_judge_is_shown_as_its_card(run, judge):
-    done = run("show", judge)
-    assert done.status == 0
-    assert done.out.rstrip() == (judge / "README.md").read_text(encoding="utf-8").rstrip()
-
-
-def test_prompts_are_shown_on_request(run, judge):
-    out = run("show", judge, "--prompts").out
-    for path in (judge / "prompts").iterdir():
-        assert f"===== {path.stem} =====" in out
-        assert path.read_text(encoding="utf-8").strip() in out
-
-
-def test_the_whole_judge_is_shown_to_machines(run, judge):
-    shown = run("show", judge, "--json").json
-    assert shown["target"] == "overall"
-    assert shown["fingerprint"] in run("show", judge).out
-
-
-def test_a_judge_does_not_differ_from_itself(run, judge):
-    assert run("show", judge, "--diff", judge).out == "the two judges are the same.\n"
-    assert run("show", judge, "--diff", judge, "--json").json["differences"] == []
 
 
 @pytest.mark.no_cover
@@ -563,36 +395,6 @@ def test_a_rubric_cannot_move_the_cursor(run, folder, data, judge, what):
 
 
 # options
-
-
-def test_options_added_together_are_listed_in_their_order():
-    options = (click.option("--first"), seed_option, click.option("--last"))
-
-    @click.command("judge")
-    @lambda function: together(function, *options)
-    def command():
-        pass
-
-    assert [one.name for one in command.params] == ["first", "seed", "last"]
-
-
-@pytest.mark.parametrize(("given", "seed"), [([], 0), (["--seed", "7"], 7)])
-def test_the_seed_is_0_unless_another_is_said(given, seed):
-    seen = []
-
-    @click.command("judge")
-    @seed_option
-    def command(seed):
-        seen.append(seed)
-
-    command.main(given, standalone_mode=False)
-    assert seen == [seed]
-
-
-def test_the_help_names_every_kind_of_judge_there_is(run):
-    own = [one.name for one in known_families() if one.judge.startswith("judgesmith.")]
-    said = " ".join(run("compile", "--help").out.split())
-    assert f"Judge family: {', '.join(own)}." in said
 
 
 def settings_of(*words):

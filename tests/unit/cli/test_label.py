@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 
 import hostile
 import marking
@@ -71,51 +70,6 @@ def test_a_sheet_is_written_and_says_what_is_asked(run, scores, n_parts, folder)
     }
 
 
-def test_that_there_are_fewer_texts_than_asked_for_is_noted(run, scores):
-    n = len(scores.read_text().splitlines())
-    done = run(*WRITE, "--rows", str(n + 1), "--scale", "-1..100", "--json")
-    assert done.json["items"] == n
-    assert done.err == (
-        f"note: there are {n} texts with a score and an explanation, fewer than --rows {n + 1}; "
-        "all of them are asked about.\n"
-    )
-    assert run(*WRITE, "--rows", str(n), "--scale", "-1..100", "--json", "--force").err == ""
-
-
-def test_writing_says_as_json_what_is_in_the_sheet_and_what_is_not(run, scores, n_parts):
-    lines = scores.read_text().splitlines()
-    bare = json.loads(lines[0]) | {"score": None, "problem": "no answer"}
-    scores.write_text("\n".join([json.dumps(bare), *lines[1:]]))
-    done = run(*WRITE, "--rows", "6", "--json")
-    assert done.json | {"sheet": ""} == {
-        "output": "sheet.csv",
-        "sheet": "",
-        "items": 6,
-        "rows": 6 * n_parts,
-        "unscored": 1,
-        "unexplained": 0,
-        "cut": 0,
-    }
-    assert done.err.startswith("note: the sheet does not say what overall scores are out of")
-
-
-def test_seeds_draw_other_texts_and_equal_ones_the_same(run, sheet):
-    before = sheet.read_bytes()
-    assert run(*WRITE, "--rows", "6").status == 0
-    assert run(*WRITE, "--rows", "6", "--seed", "1").status == 2
-    assert sheet.read_bytes() == before
-    assert run(*WRITE, "--rows", "6", "--seed", "1", "--force").status == 0
-    assert sheet.read_bytes() != before
-
-
-def test_filled_sheets_are_read_in_tables(run, n_parts, fill_sheet):
-    done = run("sheet", "read", fill_sheet("ana"), fill_sheet("ben", no_every=4, delimiter=";"))
-    assert (done.status, done.err) == (0, "")
-    assert done.out.startswith(f"2 raters on {6 * n_parts} explanations of 6 texts (sheet x")
-    assert re.search(r"\nusefulness +4\.000 \[no interval\] +12 +0\n", done.out)
-    assert all(title in done.out for title in ("By part", "By rater", "Krippendorff's alpha"))
-
-
 def test_filled_sheets_are_read_as_json(run, n_parts, fill_sheet):
     done = run("sheet", "read", fill_sheet("ana"), fill_sheet("ben", no_every=4), "--json")
     assert (done.status, done.err) == (0, "")
@@ -129,56 +83,6 @@ def test_filled_sheets_are_read_as_json(run, n_parts, fill_sheet):
     assert done.json["questions"]["usefulness"]["alpha"]["value"] is None
 
 
-def test_rows_that_are_not_in_a_file_are_noted(run, fill_sheet):
-    path = fill_sheet("ana")
-    kept = path.read_bytes().splitlines(keepends=True)[:-1]
-    path.write_bytes(b"".join(kept))
-    assert "note: 1 row of the sheet not in ana's file: taken as blank.\n" in (
-        run("sheet", "read", path).out
-    )
-
-
-def test_what_cannot_be_read_is_named(run, fill_sheet):
-    one, other = fill_sheet("ana", clear="perhaps"), fill_sheet("ben", factual="\x1b[31m")
-    done = run("sheet", "read", one, other)
-    assert (done.status, done.out) == (2, "")
-    assert "ana.csv:2: clear: expected yes or no, or a blank cell; got 'perhaps'" in done.err
-    assert "ben.csv:2: factual: expected yes or no, or a blank cell; got '\\x1b[31m'" in done.err
-    assert run("sheet", "read", one, "--json").fault["where"] == "ana.csv:2"
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["sheet", "write", "scores.jsonl", "data.jsonl", "-o", "s.txt"], "name a file in .csv"),
-        (["sheet", "write", "missing.jsonl", "data.jsonl", "-o", "s.csv"], "no file missing.jsonl"),
-        (["sheet", "write", "scores.jsonl", "sample", "-o", "none/s.csv"], "there is no folder"),
-        (["sheet", "write", "data.jsonl", "data.jsonl", "-o", "s.csv"], "that score writes into"),
-        (
-            ["sheet", "write", "scores.jsonl", "few.jsonl", "-o", "s.csv"],
-            "the file that was scored",
-        ),
-        ([*WRITE[:-1], "s.csv", "--rows", "2"], "expected a whole number, 3 or more; got '2'"),
-        ([*WRITE[:-1], "s.csv", "--scale", "5"], "5"),
-        ([*WRITE[:-1], "s.csv", "--scale", "8..9"], "expected a score on 8..9"),
-        (["sheet", "write", "-", "-", "-o", "s.csv"], "standard input is one file"),
-        (["sheet", "read"], "Missing argument"),
-        (["sheet", "read", "-"], "name files, not '-'"),
-        (["sheet", "read", "missing.csv"], "no file missing.csv"),
-        (["sheet", "read", "scores.jsonl"], "the columns of the sheet"),
-        (["sheet", "read", "sample"], "the columns of the sheet"),
-    ],
-)
-def test_bad_input_is_one_error_and_leaves_nothing(run, scores, folder, data, arguments, said):
-    (folder / "few.jsonl").write_text(data.read_text().splitlines()[0] + "\n")
-    before = sorted(folder.iterdir())
-    done = run(*arguments)
-    assert (done.status, done.out) == (2, "")
-    assert said in done.err
-    assert sorted(folder.iterdir()) == before
-
-
 @pytest.mark.parametrize("name", ["scores.csv", "data.csv"])
 def test_a_sheet_never_replaces_what_it_is_made_from(run, folder, name):
     for one in ("scores.csv", "data.csv"):
@@ -187,17 +91,6 @@ def test_a_sheet_never_replaces_what_it_is_made_from(run, folder, name):
     assert done.status == 2
     assert "is read by this command" in done.err
     assert (folder / name).read_text() == "a,b\n1,2\n"
-
-
-def test_columns_can_be_named_as_for_score(run, judge, folder, sample_rows):
-    with (folder / "flat.csv").open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["text", "said"])
-        table.writerows([row["source"], row["response"]] for row in sample_rows[:8])
-    named = ["--map", "source=text,response=said"]
-    assert run("score", judge, "flat.csv", "-o", "scores.jsonl", *named).status == 0
-    done = run("sheet", "write", "scores.jsonl", "flat.csv", "-o", "s.csv", *named, "--json")
-    assert done.json["items"] == 8
 
 
 # suggest
@@ -247,20 +140,6 @@ def test_a_sheet_comes_back_as_data_to_compile_from(run, judge, data, pool, fold
     bad = run(*learn[:-4], "-o", "newer", "--json")
     assert bad.status == 2
     assert "filled.csv:3: overall: a number from 1 (worst) to 5 (best)" in bad.fault["error"]
-
-
-def test_the_judge_may_be_made_from_the_sheet_and_the_rows_it_was_chosen_from(
-    run, judge, pool, folder
-):
-    ask = ["suggest", judge, pool, "-n", "12", "-o", "next.csv", "--strategy", "coverage"]
-    assert run(*ask).status == 0
-    filled = fill(folder / "next.csv", "123451234512")
-    done = run("compile", pool, filled, "--from", judge, "-o", "new", "--rounds", "1", "--json")
-    assert done.status == 0
-    rows = done.json["rows"]
-    assert rows["train"] + rows["select"] == 12
-    assert done.json["heldout"] is None
-    assert "sheets hold the ratings of 12 rows of the other files." in done.err
 
 
 def test_what_it_would_cost_is_said_and_nothing_is_asked(run, judge, pool, folder):
@@ -367,24 +246,6 @@ def test_few_texts_are_shown_and_the_command_says_how_to_see_more(run, planted):
     assert "and --start is 999.\n" in last.out
 
 
-def test_the_worst_texts_can_come_first_and_those_without_errors_too(run, write):
-    items = marking.changed_items(3)[::4]
-    severities = {items[0].key: 1, items[1].key: 5}
-    write(
-        items,
-        lambda item: [
-            error
-            for key, severity in severities.items()
-            for error in marking.marked(item.response, (0, 5), severity=severity)
-            if item.key == key
-        ],
-    )
-    worst = run(*PLANTED, "--worst").out
-    assert worst.index("critical, 5 of 5") < worst.index("neutral, 1 of 5")
-    assert run(*PLANTED).out.count(": score 40") == 2
-    assert run(*PLANTED, "--all").out.count(": score 40") == 4
-
-
 def test_errors_are_held_against_edits(run, planted):
     done = run(*PLANTED, "--rows", "0")
     assert "Places beside what was changed: 1" in done.out
@@ -415,16 +276,6 @@ def test_errors_are_held_against_what_people_marked(run, folder, write):
     done = run(*PLANTED, "--rows", "0", "--json")
     assert done.json["evaluation"]["all"] is None
     assert "not their places" in done.err
-
-
-def test_unscored_texts_and_those_without_errors_are_told(run, write):
-    items = marking.changed_items(2)[:3]
-    second = {items[1].system_id: {"score": None, "problem": "cut \x1b[2J off", "errors": []}}
-    write(items, lambda item: [], **second)
-    done = run(*PLANTED, "--gold", "none", "--all")
-    assert "0 errors in 0 of 3 texts; 1 unscored" in done.out
-    assert "no score (cut \\x1b[2J off)" in done.out
-    assert "note: no row states an error" in done.out
 
 
 def test_a_page_is_written_once_and_the_same_every_time(run, folder, planted):
@@ -460,15 +311,6 @@ def test_no_terminal_obeys_and_no_page_runs_what_a_text_says(run, folder, write)
     page = (folder / "page.html").read_text(encoding="utf-8")
     for forbidden in ("<script", "<img", "\u202e", "\x1b"):
         assert forbidden not in page
-
-
-def test_versions_without_their_originals_are_shown_and_held_against_nothing(run, write):
-    items = marking.changed_items(2)[1:2]
-    write(items, lambda item: marking.marked(item.response, (0, 5)))
-    done = run(*PLANTED)
-    assert (done.status, ": score 40" in done.out) == (0, True)
-    assert "note: errors are held against nothing: no version in data" in done.out
-    assert run(*PLANTED, "--gold", "edits").status == 2
 
 
 # errors sheet
@@ -561,18 +403,3 @@ def test_labels_come_back_with_shares_agreement_and_both_together(run, fill_erro
     assert found["crossed"]["error"]["correct"] == 8
     assert found["crossed"]["not an error"]["vague"] == 1
     assert reasons["shares"]["correct"]["low"] < 8 / 23 < reasons["shares"]["correct"]["high"]
-
-
-def test_what_is_no_label_is_told_with_its_place(run, fill_errors_sheet, folder):
-    ana = fill_errors_sheet("ana", lambda n, row: ("maybe" if n == 1 else "error", "correct"))
-    done = run("sheet", "read-errors", ana)
-    assert done.status == 2
-    assert "ana.csv:3: span_is: expected one of error, none given, not an error, not in" in done.err
-    assert "got 'maybe'" in done.err
-
-
-def test_rows_that_are_gone_are_noted(run, fill_errors_sheet, folder):
-    path = fill_errors_sheet("ana", lambda n, row: ("error", "correct"))
-    path.write_text("\n".join(path.read_text().splitlines()[:-1]))
-    done = run("sheet", "read-errors", path)
-    assert "note: 1 row of the sheet not in ana's file: taken as blank." in done.out

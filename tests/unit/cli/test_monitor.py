@@ -52,12 +52,6 @@ def test_scores_that_moved_have_and_the_status_says_so(run, judge, scores):
     assert run("drift", judge, later, "--tolerance", "1").status == 0
 
 
-def test_rows_that_failed_are_drift_of_their_own(run, judge, scores):
-    failed = {"score": None, "problem": "the answer could not be read", "criteria": {}}
-    later = changed(scores, lambda row: row | (failed if row["source_id"] > "m" else {}))
-    assert "Drift detected: without a score" in run("drift", judge, later).out
-
-
 def test_a_judge_that_does_not_say_how_it_began_is_held_against_earlier_scores(
     run, judge, scores, folder
 ):
@@ -69,20 +63,6 @@ def test_a_judge_that_does_not_say_how_it_began_is_held_against_earlier_scores(
     mine = {"judge": older.fingerprint}
     before, now = (changed(scores, lambda row: row | mine, f"{one}.jsonl") for one in "ab")
     assert run("drift", "older", now, "--against", before).status == 0
-
-
-def test_a_script_that_did_not_occur_before_is_shown_as_new_also_where_it_may_be_chance(
-    run, judge, folder
-):
-    rows = [{"source": f"Where is it? {n}", "response": f"On the table. {n}"} for n in range(7)]
-    rows[0]["response"] = "На столе."
-    texts = folder / "texts.jsonl"
-    texts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert run("score", judge, texts, "-o", "new.jsonl").status == 0
-    done = run("drift", judge, "new.jsonl", "--inputs", texts)
-    (line,) = (one for one in done.out.splitlines() if "script Cyrillic" in one)
-    assert line.split()[-1] == "new"
-    assert "note: there are 7 rows of now: only large shifts" in done.out
 
 
 # ``judgesmith recheck``: status 1 where the model changed, 0 where it did not.
@@ -115,12 +95,6 @@ def plain(run, data, server):
     assert run("compile", data, "-o", "plain", *made).status == 0
     server.reset()
     return ["recheck", "plain", *asked, "--concurrency", "4"]
-
-
-def test_nothing_is_taken_from_what_is_on_record(run, plain, server):
-    for n in (36, 72):
-        assert run(*plain).status == 0
-        assert server.counts()["requests"] == n
 
 
 def test_an_interrupted_recheck_goes_on_where_it_was_for_some_hours(run, plain, server, folder):
@@ -169,13 +143,6 @@ def test_an_outage_is_no_drift(run, plain, server):
     done = run(*plain, "--json")
     assert done.status == 2
     assert done.fault["hint"].startswith("wait, and give the same command again")
-
-
-def test_a_judge_without_golden_items_is_refused(run, data):
-    run("compile", data, "-o", "none", "--optimizer", "none", "--no-texts")
-    done = run("recheck", "none", "--json")
-    assert done.status == 2
-    assert done.fault["error"].startswith("the judge has 0 golden items")
 
 
 def test_no_text_of_an_item_moves_the_cursor(run, folder):
@@ -245,22 +212,6 @@ def test_texts_become_chats_and_the_same_command_says_the_same(run, place):
     assert run(*DISTIL, "--outputs", "1", "--force").status == 0
 
 
-def test_sources_of_a_test_set_are_left_out(run, place, sample_rows):
-    held = [row | {"response": "x"} for row in sample_rows[:4]]
-    (place / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in held))
-    found = run(*DISTIL, "--exclude", "test.jsonl", "--json")
-    assert (found.json["sources"], found.json["sources_excluded"]) == (3, 1)
-    assert "note: 1 source left out: shared with what was to be excluded." in found.err
-
-
-def test_a_spent_budget_is_no_failure_and_says_that_there_is_nothing(run, place):
-    command = [*DISTIL[:-1], "new.sqlite", "--max-calls", "0"]
-    found = run(*command)
-    assert found.status == 0
-    assert "not asked, as the budget was spent" in found.out
-    assert "note: there is nothing to learn from" in found.out
-
-
 # finetune
 
 
@@ -279,15 +230,6 @@ def test_without_its_libraries_it_says_how_to_have_them(run, data_finetune, monk
     assert found.status == 2
     assert found.err == ("error: training needs torch: pip install 'judgesmith[finetune]'\n")
     assert {one.name for one in data_finetune.parent.iterdir()} == {"data"}
-
-
-def test_a_dry_run_counts_steps(run, data_finetune):
-    found = run(
-        "finetune", "data", "data", "--base", "own/x", "-o", "adapter", "--batch", "4", "--dry-run"
-    )
-    assert found.out == "6 examples for training, 2 steps an epoch; 2 for validation\n"
-    dry = ["finetune", "data", "--base", "own/x", "-o", "adapter", "--dry-run", "--json"]
-    assert run(*dry).json == {"train": 3, "validation": 1, "steps_per_epoch": 1}
 
 
 def test_what_was_trained_is_told_and_not_trained_again(run, data_finetune, monkeypatch):
@@ -365,72 +307,7 @@ def test_a_file_named_as_that_of_another_set_is_refused(run, folder, lines):
     assert run("data", "convert", "qags-cnndm", "mine.jsonl", "-o", "rated.jsonl").status == 0
 
 
-def test_rows_are_not_packed_and_the_refusal_says_so(run, folder, lines):
-    done = run("data", "convert", "qags-xsum", lines, "-o", "rated.jsonl.gz")
-    assert done.status == 2
-    assert "rows are written unpacked" in done.err
-    assert "name rated.jsonl" in done.err
-    assert not (folder / "rated.jsonl.gz").exists()
-
-
-def test_json_has_every_count(run, lines):
-    done = run("data", "convert", "qags-xsum", lines, "-o", "rated.jsonl", "--json")
-    assert done.json == {
-        "output": "rated.jsonl",
-        "name": "qags-xsum",
-        "rows": 2,
-        "sources": 2,
-        "systems": 1,
-        "ratings": {"consistency": 4},
-        "left_out": {},
-        "changed": {},
-    }
-
-
-def test_what_was_left_out_and_changed_is_said(run, folder):
-    header = "dataset,system,mr,sys_ref,informativeness,naturalness,quality\n"
-    (folder / "medians.csv").write_text(header + "BAGEL,A,x,y,1,1,1\nSFRES,A,x,y,1,1,1\n", "utf-8")
-    done = run("data", "convert", "sfres", "medians.csv", "-o", "rated.jsonl")
-    assert "left out: rows of another data set (BAGEL): 1\n" in done.out
-    annotated = {
-        "id": "a",
-        "model_id": "M1",
-        "decoded": "x",
-        "references": [],
-        "expert_annotations": [
-            dict.fromkeys(("coherence", "consistency", "fluency", "relevance"), 1)
-        ],
-    }
-    (folder / "annotations.jsonl").write_text(json.dumps(annotated), "utf-8")
-    done = run("data", "convert", "summeval", "annotations.jsonl", "-o", "other.jsonl")
-    assert "note: rows without their article: source is empty" in done.out
-
-
-def test_a_file_that_is_there_is_kept_unless_forced(run, folder, lines):
-    (folder / "rated.jsonl").write_text("mine", "utf-8")
-    assert run("data", "convert", "qags-xsum", lines, "-o", "rated.jsonl").status == 2
-    assert (folder / "rated.jsonl").read_text("utf-8") == "mine"
-    done = run("data", "convert", "qags-xsum", lines, "-o", "rated.jsonl", "--force")
-    assert done.status == 0
-    assert (folder / "rated.jsonl").read_text("utf-8").count("\n") == 2
-
-
-def test_the_list_has_names_files_and_homes(run):
-    done = run("data", "list")
-    assert done.status == 0
-    assert "qags-xsum" in done.out
-    assert "wiki-da: simplicity_DA_ratings.csv" in done.out
-    found = run("data", "list", "--json").json["sets"]
-    assert {"name", "task", "files", "home"} == set(found[0])
-
-
 # data options
-
-
-def test_one_scale_is_for_all_and_named_ones_are_each_for_one():
-    assert scales_of(()) is None
-    assert scales_of(("1..5",)) == "1..5"
-    assert scales_of(("a=1..5", "b=0..1")) == {"a": "1..5", "b": "0..1"}
 
 
 @pytest.mark.parametrize(
@@ -442,31 +319,3 @@ def test_scales_that_cannot_be_told_apart_are_refused(given):
 
 
 # check
-
-
-def test_a_set_is_described_for_people(run):
-    done = run("check", "sample")
-    assert done.status == 0
-    lines = [line.split() for line in done.out.splitlines()]
-    assert ["rows", "160"] in lines
-    assert ["criterion", "overall", "faithfulness", "fluency"] in lines
-    assert max(map(len, done.out.split("\n\n!")[0].splitlines())) <= 80
-
-
-def test_unrated_texts_are_described_too(run, folder):
-    path = folder / "texts.jsonl"
-    path.write_text('{"source": "a", "response": "b"}\n')
-    done = run("check", path)
-    assert done.status == 0
-    assert "Ratings" not in done.out
-
-
-def test_names_from_the_data_cannot_move_the_cursor(run, folder):
-    path = folder / "texts\x1b[2J.jsonl"
-    path.write_text(
-        '{"source": "a", "response": "b", "human": {"\\u001b[31mred": [1]}, '
-        '"scale": {"\\u001b[31mred": [1, 5]}}\n'
-    )
-    done = run("check", path)
-    assert "\\x1b[31mred" in done.out
-    assert "\x1b" not in done.out + done.err

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import urllib.request
 
 import loopback
 import pytest
@@ -95,11 +94,6 @@ def test_the_same_command_again_asks_nothing(run, judges, folder):
     assert "holds a judge from another run" in refused.err
 
 
-def test_what_it_would_cost_is_what_it_asks_at_most(run, judges):
-    planned = made(run, judges, "--dry-run").json["calls"]
-    assert 0 < made(run, judges).json["calls"] <= planned
-
-
 @pytest.mark.parametrize("calls", [30, 95])
 def test_a_run_that_the_budget_ended_goes_on(run, judges, folder, calls):
     done = made(run, judges, "--max-calls", calls)
@@ -112,13 +106,6 @@ def test_a_run_that_the_budget_ended_goes_on(run, judges, folder, calls):
     made(run, judges, "--ledger", "new/ledger.sqlite", out="other")
     whole = (folder / "other" / "judge.json").read_bytes()
     assert (folder / "panel" / "judge.json").read_bytes() == whole
-
-
-def test_folders_of_one_name_are_told_apart(run, judges, folder):
-    (folder / "deep").mkdir()
-    shutil.move(folder / "direct", folder / "deep" / "critic")
-    made(run, ["critic", "deep/critic"])
-    assert list(load_saved(folder / "panel").members) == ["critic", "critic-2"]
 
 
 def test_every_judge_asks_the_model_it_was_made_with(run, judges, folder, server):
@@ -140,20 +127,6 @@ def test_every_judge_asks_the_model_it_was_made_with(run, judges, folder, server
         "compare", "critic", "served", "rated.jsonl", *base, "--price", "openai/other=1,2"
     )
     assert "the price openai/other=1,2 is of none of the models" in refused.err
-
-
-@pytest.mark.no_cover
-def test_a_saved_panel_does_not_tell_where_its_models_are(run, judges, folder, server):
-    options = ["--model", "openai/m", "--api-base", server.url]
-    first = made(run, judges, *options)
-    held = "".join(one.read_text() for one in (folder / "panel").rglob("*") if one.is_file())
-    host = server.url.split("://")[1].split(":")[0]
-    assert not any(one in held for one in (host, host.replace(".", "-")))
-    run_id = load_saved(folder / "panel").settings["run"]
-    assert len(run_id) == 12
-    assert made(run, judges, *options).json == first.json | {"calls": 0}
-    refused = run("panel", *judges, "rated.jsonl", "-o", "panel", "--model", "openai/other")
-    assert f"holds a judge from another run ({run_id}, this is " in refused.err
 
 
 def test_errors_can_become_one_list_and_subsets_be_told(run, judges, folder):
@@ -263,29 +236,6 @@ def test_a_panel_is_chosen_by_what_it_notices_without_ratings(run, judges, folde
     told = run(*start[:-1], "0", "--force", "--score", "mean").out
     assert "Sensitivity to damage on test rows" in told
     assert "Agreement" not in told
-
-
-@pytest.mark.no_cover
-def test_discernment_and_ratings_choose_together(run, judges, folder):
-    options = ["--kinds", "word_deletions/major", "--objective", "q + .5*d_avg"]
-    done = made(run, judges, *options)
-    assert done.json["heldout"]["dataset"]["q"]["n"] == 16
-    assert done.json["discernment"]["seen"]["gain"]["overall"].keys() == {"d_min", "d_avg"}
-    card = (folder / "panel" / "README.md").read_text()
-    assert "rated by people on" in card
-    assert "## Discernment" in card
-
-
-def test_what_cannot_be_changed_is_refused_as_compile_does(run, judges, folder):
-    rows = [{"source": f"Text {n}.", "response": "Yes."} for n in range(60)]
-    (folder / "texts.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
-    aim = ["--objective", "d_avg", "--kinds", "number_swap", "--holdout", "0"]
-    said = "error: none of the 60 validation rows could be changed by number_swap."
-    for command in (["panel", *judges], ["compile"]):
-        refused = run(*command, "texts.jsonl", "-o", "new", *aim)
-        assert (refused.status, said in refused.err) == (2, True), refused.err
-    unused = run("panel", *judges, "rated.jsonl", "-o", "new", "--versions", "2")
-    assert "--versions is about changed versions of texts" in unused.err
 
 
 def test_more_judges_than_have_subsets_are_refused(run, judges, folder):
@@ -443,30 +393,6 @@ def test_a_key_is_needed_as_with_api_base(run, asked, servers, monkeypatch):
     for named in (role, ["--model", "anthropic/m", "--api-base", servers[0].url]):
         refused = run(*SCORE, *named, "--ledger", "fresh.sqlite")
         assert (refused.status, "ANTHROPIC_API_KEY" in refused.err) == (2, True)
-
-
-def test_evaluation_asks_both(run, asked, servers):
-    panel(run, asked)
-    before = requests(servers)
-    done = run("evaluate", "panel", "sample", *asked, "--max-calls", "40", "--json")
-    assert done.status in (0, 1), done.err
-    assert sum(requests(servers)) - sum(before) == 40
-    assert min(now - then for now, then in zip(requests(servers), before, strict=True)) > 10
-    assert not any(one.url in done.out for one in servers)
-
-
-@pytest.mark.no_cover
-def test_a_panel_is_served_from_two_addresses(run, asked, servers, start):
-    panel(run, asked)
-    process = start("serve", "panel", *asked, "--port", "0", "--json")
-    address = json.loads(process.stdout.readline())["address"]
-    text = json.dumps({"source": "The ferry leaves at nine.", "response": "It leaves."})
-    with urllib.request.urlopen(urllib.request.Request(
-        f"{address}/v1/judges/panel/judge", data=text.encode(),
-        headers={"Content-Type": "application/json"},
-    )) as reply:  # fmt: skip
-        found = json.load(reply)
-    assert found["members"] == {"left": 70.0, "right": 30.0}
 
 
 def test_other_commands_ask_both_as_well(run, asked, servers):

@@ -31,15 +31,14 @@ def project(folder):
     return written
 
 
-def test_commands_read_data_map_and_scale(run, project):
+def test_data_map_and_scale_are_read_also_from_below_but_not_past_a_repository(
+    run, project, monkeypatch
+):
     project()
     done = run("check", "--json")
     assert done.status == 0
     assert done.json["n_items"] == 24
     assert [one["scale"] for one in done.json["criteria"]] == ["1..5"]
-
-
-def test_it_is_found_upwards_and_paths_are_relative_to_it(run, project, monkeypatch):
     below = project() / "a" / "b"
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
@@ -53,11 +52,6 @@ def test_the_search_ends_at_the_root_of_a_repository(project, monkeypatch):
     assert find_project(None) is None
 
 
-def test_project_none_reads_no_file(run, project):
-    project("no: key\n")
-    assert run("check", "sample", "--project", "none").status == 0
-
-
 def test_options_win(run, project):
     project("budget: {calls: 0}\n")
     done = run("check", "--scale", "1..10", "--json")
@@ -65,23 +59,11 @@ def test_options_win(run, project):
     assert run("compile", "-o", "judge", *QUICK, "--max-calls", "5000", "--json").json["judge"]
 
 
-def test_a_budget_is_a_limit_of_every_run(run, project):
-    project("budget: {calls: 0}\n")
-    assert run("compile", "-o", "judge", *QUICK, "--json").json["judge"] is None
-
-
 def test_other_data_is_read_without_the_map_unless_it_has_the_columns(run, project):
     folder = project()
     assert run("check", "sample").status == 0
     (folder / "more.csv").write_text(CSV)
     assert run("check", "more.csv", "--json").json["n_items"] == 24
-
-
-def test_texts_to_score_are_read_by_the_map_of_the_project(run, project):
-    folder = project()
-    assert run("compile", "-o", "judge", *QUICK).status == 0
-    (folder / "new.csv").write_text("Article,Bot answer\nA text.,An answer.\n")
-    assert run("score", "judge", "new.csv", "-o", "scores.jsonl", "--json").json["rows"] == 1
 
 
 def test_labels_are_a_scale(run, folder):
@@ -147,11 +129,6 @@ def test_a_wrong_file_is_one_error_with_its_line(run, folder, text, line, said):
     assert said in done.fault["error"] + str(done.fault["hint"])
 
 
-def test_a_missing_project_file_is_refused(run):
-    done = run("check", "sample", "--project", "none.yaml", "--json")
-    assert (done.status, done.fault["where"]) == (2, "--project")
-
-
 def test_init_proposes_a_project_that_the_commands_read(run, folder):
     (folder / "ratings.csv").write_text(
         "Article,Bot answer,r1,r2,verdict,id number\n"
@@ -172,11 +149,6 @@ def test_init_proposes_a_project_that_the_commands_read(run, folder):
     assert run("check", "--json").json["n_items"] == 24
     again = run("init", "ratings.csv", "--json")
     assert (again.status, "--force" in again.fault["hint"]) == (2, True)
-
-
-def test_init_of_the_sample_needs_no_map(run):
-    assert run("init", "sample", "--json").json["map"] == {}
-    assert run("check", "--json").json["n_items"] == 160
 
 
 def test_init_says_what_it_does_not_know(run, folder):
@@ -213,15 +185,3 @@ def test_a_marker_of_missing_ratings_is_told_to_be_named(run, folder):
     assert done.status == 2
     assert "noten.csv:2: Note Schmidt" in done.err
     assert "--missing n/a" in done.err
-
-
-def test_files_without_ratings_and_sheets_are_read_next_to_the_data(run, project):
-    folder = project()
-    new = "Article,Bot answer\n" + "".join(f"Text {n} is new.,New answer {n}.\n" for n in range(6))
-    (folder / "new.csv").write_text(new)
-    assert run("compile", "-o", "judge", *QUICK).status == 0
-    done = run("suggest", "judge", "new.csv", "ratings.csv", "-o", "sheet.csv", "-n", "4", "--json")
-    assert done.status == 0, done.err
-    assert (done.json["of"], done.json["rated"]) == (30, 24)
-    dry = run("compile", "ratings.csv", "sheet.csv", "-o", "later", *QUICK, "--dry-run")
-    assert dry.status == 0, dry.err

@@ -203,18 +203,6 @@ def runs(monkeypatch):
     return Runs(monkeypatch)
 
 
-def test_judges_are_called_as_their_folders_are_or_as_they_are_given(run, judge, runs):
-    done = run(
-        "serve", judge, f"other={judge}", "--port", "0", "--queue", "5", "--concurrency", "3"
-    )
-    assert done.status == 0
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+ serves judge, other; Ctrl-C stops\.\n", done.out)
-    assert list(runs.service.judges) == ["judge", "other"]
-    assert (runs.service.limits.max_items, runs.service.limits.places) == (8, 8)
-    first, second = runs.service.judges.values()
-    assert first.lm is second.lm  # so that limits hold for both
-
-
 def test_what_was_not_finished_in_time_is_a_failure(run, judge, monkeypatch):
     Runs(monkeypatch, unfinished=2)
     done = run("serve", judge, "--port", "0", "--grace", "1.5")

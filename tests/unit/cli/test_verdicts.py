@@ -7,13 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from judgesmith.cli.shared.printing import answer
 from judgesmith.cli.shared.verdicts import (
     agreement_verdict,
     data_verdict,
     discern_verdict,
-    drift_verdict,
-    recheck_verdict,
     rows_wanted,
 )
 from judgesmith.metrics import Estimate, PairedEstimate
@@ -148,17 +145,3 @@ def test_damage_that_is_missed_or_preferred_is_named():
     assert discern_verdict(detected=["a"], missed=[], preferred=(), **kinds).tone == "good"
     nothing = discern_verdict(detected=[], missed=[], preferred=(), **kinds)
     assert "Too little data" in nothing.text
-
-
-def test_drift_and_recheck_say_whether_something_changed():
-    assert drift_verdict(["score"], rows=90, few=False).tone == "bad"
-    assert drift_verdict([], rows=9, few=True).tone == "open"
-    assert drift_verdict([], rows=90, few=False).tone == "good"
-    assert recheck_verdict(drifted=True, items=20, often=3).tone == "bad"
-    assert "unchanged" in recheck_verdict(drifted=False, items=20, often=3).text
-
-
-def test_an_answer_that_is_piped_has_a_sign_and_no_colour(capsys):
-    answer("Fine.", tone="good")
-    answer("Not fine.", tone="bad")
-    assert capsys.readouterr().out == "✓ Fine.\n✗ Not fine.\n"
