@@ -7,7 +7,7 @@ sum of the luck of its options and of its own, beside the bad luck of the start.
 by chance; the others come from chance (``chance``), from Optuna's TPE as in a search of protocols
 (``tpe``), or change one option of the best so far (``climb``), which learns more greedily.
 
-Printed is how often the best that passes replaces the start at levels of .05 and .025.
+The columns are how often the best that passes replaces the start at levels of 0.05 and 0.025.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What task inference makes of every rated set at hand, offline and with its defaults.
 
-Prints a table: the task as the set's own documentation names it, the inferred type, whether they
+The columns are the task as the set's own documentation names it, the inferred type, whether they
 agree, batches read, questions asked, and the criteria in order. The set's name and documentation
 are never shown to the model.
 """

@@ -3,8 +3,8 @@
 Simulated protocols (``simulated_protocols``) are searched on real ratings of two sets, from few and
 many rows, with the effects that were measured, with three tenths of them, and with none at all:
 then whoever leads is lucky. Compared are taking the best, and the family-wise test at several
-levels. Prints a Markdown table, means over sets and seeds: how often the start was replaced, what
-was truly gained in Q, how often the choice is truly worse than the start, and by how much at worst.
+levels. The columns are means over sets and seeds: how often the start was replaced, what was truly
+gained in Q, how often the choice is truly worse than the start, and by how much at worst.
 """
 
 from __future__ import annotations

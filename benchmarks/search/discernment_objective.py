@@ -4,11 +4,11 @@ Per set and seed the offline model's judge is compiled twice by a search of the 
 each objective. Both then judge the same rows held out with all their changed versions: of the kinds
 that the second search saw, and of kinds that neither saw. Kinds that no judge of the offline model
 notices (lost capitals, unsupported additions) are left out of both: there is nothing to choose
-there. Every pair is one line of a results file, and pairs that are there are not run again:
+there. Every pair is one line of a results file, and pairs that are there are not run again.
 
-Printed are, as means over seeds, held-out Q, the lowest D over kinds that were seen, and the lowest
-and the average D over kinds that were not; then the difference with its least and largest value
-over seeds, and in how many of them it is above 0.
+The columns are, as means over seeds, held-out Q, the lowest D over kinds that were seen, and the
+lowest and the average D over kinds that were not; then the difference with its least and largest
+value over seeds, and in how many of them it is above 0.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ score of an item. Where they want a model to write instructions, a stand-in answ
 sentence: the offline model reads no instructions, so that no sentence could gain anything, and the
 calls count. Ours get the same rows, and Q as their objective.
 
-Every run is one line of a results file, and runs that are there are not done again:
+Every run is one line of a results file, and runs that are there are not done again.
 
-Printed per set and optimizer are held-out Q and calls, means over seeds; and by how much Q of each
-of ours is larger than that of each of DSPy's, with a 95 % interval that draws the sources held out
-anew within every seed and averages over seeds; in the last rows, over the sets as well. What other
-ratings to learn from would do is in the seeds, not in the interval.
+The tables are held-out Q by set and calls, means over seeds; and by how much Q of each of ours is
+larger than that of each of DSPy's, with a 95 % interval that draws the sources held out anew within
+every seed and averages over seeds; in the last rows, over the sets as well. What other ratings to
+learn from would do is in the seeds, not in the interval.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 Simulated judges say what people said with noise: from .4 to 3 standard deviations of what people
 said, a third of it shared within a source, at 1, 2, 3 or 6 calls per item. The same 40 of 120
 configurations are proposed (at random) to a race and to a search without elimination, on 200 rows
-of 50 sources; a seed draws people, judges and proposals. Prints a Markdown table: rows judged as a
-share of all, members of the full front that the race lost, judges on its front that are not on the
-full one, and by how much Q of the best judge at each number of calls or fewer fell; means over
-seeds with 95 % intervals.
+of 50 sources; a seed draws people, judges and proposals. The columns are rows judged as a share of
+all, members of the full front that the race lost, judges on its front that are not on the full one,
+and by how much Q of the best judge at each number of calls or fewer fell; means over seeds with
+95 % intervals.
 """
 
 from __future__ import annotations

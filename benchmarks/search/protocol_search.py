@@ -3,12 +3,12 @@
 Per set and seed the offline model's judge is compiled twice, each time with a ledger of its own:
 with ``--optimizer random`` (Active-Critic's 11 sets of demonstrations) and with ``--optimizer
 protocol``. Both then judge the same rows held out. Every pair is one line of a results file, and
-pairs that are there are not run again, so that the table can be made in pieces:
+pairs that are there are not run again, so that the table can be made in pieces.
 
-Printed are held-out Q as it was and compiled in both ways, the mean gain of the one over the other
-with its interval over the sources of the set, in how many seeds the search replaced the judge as
-it was, what its last leader gained on the rows it was chosen by and on others, the calls of the two
-compilations, and by seed the gain with its interval over the sources of that split.
+The columns are held-out Q of the baseline and compiled in both ways, the mean gain of the one over
+the other with its interval over the sources of the set, in how many seeds the search replaced the
+judge as it was, what its last leader gained on the rows it was chosen by and on others, the calls
+of the two compilations, and by seed the gain with its interval over the sources of that split.
 """
 
 from __future__ import annotations

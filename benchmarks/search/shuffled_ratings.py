@@ -7,8 +7,8 @@ where the judge does not come back as it was: at most 5 % of runs, and at most 9
 expected of such a rule. It claims a gain where the paired difference in Q on the rows held out is
 clearly above zero: that is when the command line does not say that these rows do not show one.
 
-Printed are, per optimizer, runs that adopted a change, runs that claimed a gain, and a loss, the
-mean gain, and the mean of Q on the rows chosen by, less that on the rows held out. The offline
+The columns are, per optimizer, runs that adopted a change, runs that claimed a gain, and a loss,
+the mean gain, and the mean of Q on the rows chosen by, less that on the rows held out. The offline
 model writes and reads no instructions: of ``reflective`` and ``balanced`` it shows what the weights
 do, and of DSPy's optimizers what demonstrations and weights do.
 """

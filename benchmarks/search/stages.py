@@ -1,12 +1,12 @@
 """What each stage of compiling adds to agreement with people, on six rated sets, offline.
 
-Prints a Markdown table of held-out Q (Pearson + Spearman + Kendall's tau-b over all rows):
-the uncompiled judge, with the better of the general and an inferred rubric, with searched
-demonstrations, with learned weights on its criteria, with lexical features; all of that with what
-was inferred in any case; what the same number of random demonstrations does; the paired gain of
-each stage over the uncompiled judge, and what taking the inferred rubric in any case would change.
-A quarter of the sources tunes, as the defaults of ``judgesmith compile --holdout .75`` say, and the
-others are held out. The second table holds the inferred criteria by seed.
+The columns are held-out Q (Pearson + Spearman + Kendall's tau-b over all rows): the uncompiled
+judge, with the better of the general and an inferred rubric, with searched demonstrations, with
+learned weights on its criteria, with lexical features; all of that with what was inferred in any
+case; what the same number of random demonstrations does; the paired gain of each stage over the
+uncompiled judge, and what taking the inferred rubric in any case would change. A quarter of the
+sources tunes, as the defaults of ``judgesmith compile --holdout .75`` say, and the others are held
+out. The second table holds the inferred criteria by seed.
 
 Values and gains are means over seeds. An interval resamples sources, the same ones for every seed
 and both judges, so it says how far other texts would change the mean over these seeds.

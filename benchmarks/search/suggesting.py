@@ -7,9 +7,9 @@ that comes out chooses the next 20, and then 40 more. Answers are asked for once
 keep them, so what is compared is the choice of rows alone. Q (Pearson + Spearman + Kendall's tau-b)
 is over all rows held out, after 20, 40 and 80 labels.
 
-Prints a Markdown table: Q with random rows, and how much more each strategy reaches on the same
-splits, mean over seeds with its 95 % interval (t, paired). The interval is over splits and draws of
-one set: it says nothing of other sets.
+The columns are Q with random rows, and how much more each strategy reaches on the same splits, mean
+over seeds with its 95 % interval (t, paired). The interval is over splits and draws of one set: it
+says nothing of other sets.
 """
 
 from __future__ import annotations
