@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.programs.artifacts.record import (
@@ -67,23 +67,28 @@ def discernment_lines(found: SavedDiscernment | None) -> Iterator[str]:
     columns = {"validation": found.selection}
     if seen:
         columns |= {name: seen[name] for name in _COLUMNS if name in seen}
-    yield f"| changes | D | {' | '.join(columns)} |"
-    yield f"| --- | --- | {' | '.join('---' for _ in columns)} |"
-    yield from _rows("kinds of the search", columns)
+    rows = list(_rows("kinds of the search", columns))
     if unseen:
-        others = {name: unseen.get(name) for name in columns}
-        yield from _rows("held-out kinds", others)
+        rows += _rows("held-out kinds", {name: unseen.get(name) for name in columns})
+    yield from _table(["changes", "D", *columns], rows)
     yield ""
 
 
-def _rows(which: str, columns: Mapping[str, Report | None]) -> Iterator[str]:
+def _rows(which: str, columns: Mapping[str, Report | None]) -> Iterator[list[str]]:
     reports = [(one or {}).get("overall") or {} for one in columns.values()]
     for name in _OVERALL:
         if any(name in report for report in reports):
-            cells = [
+            cells = (
                 agreement_text(report[name], ".2f") if name in report else "" for report in reports
-            ]
-            yield f"| {which} | {name} | {' | '.join(cells)} |"
+            )
+            yield [which, name, *cells]
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield f"| {' | '.join('---' for _ in heads)} |"
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', '/') for cell in row)} |"
 
 
 def _names(kinds: Any) -> str:
@@ -115,14 +120,13 @@ def _weights_lines(judge: SavedPanel) -> Iterator[str]:
     weights = judge.weights
     yield "## Members"
     yield ""
-    yield "| member | weight | on | model | fingerprint |"
-    yield "| --- | --- | --- | --- | --- |"
     total = sum(weights.weights)
+    rows = []
     for name, weight in zip(weights.members, weights.weights, strict=True):
-        member = judge.members[name]
+        one = judge.members[name]
         share = f"{weight / total:.3f}" if weight else "0, not asked"
-        models = ", ".join(member.models)
-        yield f"| {name} | {share} | {member.scale} | {models} | `{member.fingerprint}` |"
+        rows.append([name, share, str(one.scale), ", ".join(one.models), f"`{one.fingerprint}`"])
+    yield from _table(["member", "weight", "on", "model", "fingerprint"], rows)
     yield ""
     yield (
         f"The score is the weighted {weights.middle} of the members' standardised scores, put back "
@@ -401,13 +405,13 @@ def _agreement_table(agreement: SavedAgreement) -> Iterator[str]:
     if not parts:
         yield "No rows were kept for a report."
         return
-    yield "| level | statistic | " + " | ".join(parts) + " |"
-    yield "| --- | --- | " + " | ".join("---" for _ in parts) + " |"
+    rows = []
     for level in ("dataset", "sample", "system"):
         for statistic in ("pearson", "spearman", "kendall", "q"):
             cells = [agreement_text(estimate_in(one, level, statistic)) for one in parts.values()]
             if any(cell != "undefined" for cell in cells):
-                yield f"| {level} | {statistic} | " + " | ".join(cells) + " |"
+                rows.append([level, statistic, *cells])
+    yield from _table(["level", "statistic", *parts], rows)
 
 
 def _criteria_table(agreement: SavedAgreement) -> Iterator[str]:
@@ -419,16 +423,13 @@ def _criteria_table(agreement: SavedAgreement) -> Iterator[str]:
     before = by_criterion.get("uncompiled") or {}
     yield "By criterion, Pearson over all rows held out:"
     yield ""
-    yield "| criterion | n | uncompiled | heldout |"
-    yield "| --- | --- | --- | --- |"
+    rows = []
     for name, report in after.items():
         now = estimate_in(report, "dataset", "pearson")
         then = estimate_in(before.get(name), "dataset", "pearson")
-        cells = [
-            _on_one_line(name).replace("|", "/"),
-            str(0 if now is None or now.n is None else now.n),
-        ]
-        yield f"| {' | '.join([*cells, agreement_text(then), agreement_text(now)])} |"
+        n = str(0 if now is None or now.n is None else now.n)
+        rows.append([_on_one_line(name), n, agreement_text(then), agreement_text(now)])
+    yield from _table(["criterion", "n", "uncompiled", "heldout"], rows)
     yield ""
 
 
@@ -446,8 +447,7 @@ def front_lines(judge: SavedJudge) -> Iterator[str]:
     yield "aggregated; `judgesmith compile take FOLDER NUMBER -o OTHER` takes another one."
     yield ""
     heads = ["number", *names, "calls per item", *(["model"] if models else []), "picked"]
-    yield f"| {' | '.join(heads)} |"
-    yield f"| {' | '.join('---' for _ in heads)} |"
+    rows = []
     for one in judge.front:
         marks = ["the knee"] * one.knee + ["this judge"] * (one.number == current)
         number = f"{one.number} ({', '.join(marks)})" if marks else str(one.number)
@@ -460,5 +460,6 @@ def front_lines(judge: SavedJudge) -> Iterator[str]:
             *([one.model] if models else []),
             picked or "baseline",
         ]
-        yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+        rows.append(cells)
+    yield from _table(heads, rows)
     yield ""

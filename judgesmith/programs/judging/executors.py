@@ -34,7 +34,6 @@ from judgesmith.programs.lm import (
     AnyModel,
     ClientModel,
     ContextWindowExceeded,
-    LMClient,
     ModelError,
     ModelRequest,
     PureEngine,
@@ -140,16 +139,20 @@ def probability_config(wanted: ProbabilitiesOf | None, lm: AnyModel) -> dict[str
     return {"logprobs": True, "top_logprobs": lm.kwargs.get("top_logprobs") or top}
 
 
-class CallSettings:
-    """Settings of the calls to one model with a client of ours, each kind of call's made once."""
+class BoundModel:
+    """How one model of ours is asked: by name, through its client, with settings made once."""
 
-    def __init__(self, sampling: Sampling, lm: AnyModel) -> None:
-        self._sampling = sampling
+    def __init__(self, lm: AnyModel, sampling: Sampling) -> None:
+        client = lm_client_of(lm)
+        assert client is not None
+        self.model = str(lm.model)
+        self.client = client
         self._lm = lm
+        self._sampling = sampling
         self._known: dict[tuple[float | None, tuple[int, int] | None], SamplingSettings] = {}
-        self.of(None)
+        self.settings(None)  # those of now, whatever becomes of the model
 
-    def of(
+    def settings(
         self, temperature: float | None, wanted: ProbabilitiesOf | None = None
     ) -> SamplingSettings:
         # All that the settings depend on, of which hashing the answers would cost more.
@@ -299,21 +302,6 @@ def own_models(judge: JudgeLike) -> Mapping[str, AnyModel]:
     return {} if own is None else own()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _BoundModel:
-    """How one model is asked: by its name, through its client, with the settings of its calls."""
-
-    model: str
-    client: LMClient
-    settings: CallSettings
-
-    @classmethod
-    def to(cls, lm: AnyModel, sampling: Sampling) -> _BoundModel:
-        client = lm_client_of(lm)
-        assert client is not None
-        return cls(model=str(lm.model), client=client, settings=CallSettings(sampling, lm))
-
-
 class ClientExecutor(Executor):
     """Renders questions from templates, asks the client, and reads the answers."""
 
@@ -323,8 +311,7 @@ class ClientExecutor(Executor):
         protocol = judge.protocol
         templates = judge.templates()
         models = {name: own.get(name, lm) for name in templates}
-        # One way for each model; its settings are those of now, whatever becomes of it.
-        bound = {id(one): _BoundModel.to(one, protocol.sampling) for one in models.values()}
+        bound = {id(one): BoundModel(one, protocol.sampling) for one in models.values()}
         self._judge = judge
         self._bound = {name: bound[id(one)] for name, one in models.items()}
         self._templates = {name: (one, one.prefix()) for name, one in templates.items()}
@@ -358,7 +345,7 @@ class ClientExecutor(Executor):
             model=bound.model,
             prefix=prefix,
             user=template.render(ask.inputs),
-            settings=bound.settings.of(ask.temperature, ask.probabilities),
+            settings=bound.settings(ask.temperature, ask.probabilities),
             sample=ask.sample,
             attempt=ask.attempt,
         )

@@ -333,16 +333,9 @@ class Judge(AskingModule):
         item = item_to_judge(source, response, context, references)
         return self._prediction(self.run(self.steps(item)))
 
-    async def aforward(
-        self,
-        *,
-        source: str,
-        response: str,
-        context: str | None = None,
-        references: Sequence[str] = (),
-    ) -> dspy.Prediction:
+    async def aforward(self, **texts: Any) -> dspy.Prediction:
         """Judge one response without blocking; see ``forward``."""
-        item = item_to_judge(source, response, context, references)
+        item = item_to_judge(**texts)
         return self._prediction(await self.ataken(self.steps(item)))
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dspy.utils.callback import BaseCallback
 from optimizing import Engine
 
 from judgesmith.programs import ActiveCritic, score_batch
-from judgesmith.programs.judging.executors import CallSettings, call_config, probability_config
+from judgesmith.programs.judging.executors import BoundModel, call_config, probability_config
 from judgesmith.programs.judging.program import ProbabilitiesOf
 from judgesmith.programs.judging.rows import knows_costs, usd_of
 from judgesmith.programs.lm import LMClient, ModelAnswer, Price, model
@@ -227,18 +227,18 @@ def test_alternatives_are_asked_for_where_probabilities_are_wanted(name, options
 @pytest.mark.parametrize("wanted", [None, FEW, MANY])
 @pytest.mark.parametrize("temperature", [None, 0.7])
 def test_settings_are_made_once_for_each_kind_of_call(temperature, wanted):
-    settings = CallSettings(Sampling(temperature=0.2), model("offline", ledger=None))
-    found = settings.of(temperature, wanted)
+    settings = BoundModel(model("offline", ledger=None), Sampling(temperature=0.2))
+    found = settings.settings(temperature, wanted)
     assert found.temperature == (0.2 if temperature is None else temperature)
     assert found.logprobs == {None: None, FEW: 5, MANY: 101}[wanted]
-    assert settings.of(temperature, wanted) is found
+    assert settings.settings(temperature, wanted) is found
 
 
 def test_later_changes_of_the_model_do_not_reach_the_settings_that_are_known():
     lm = model("openai/gpt-4o-mini", ledger=None)
-    settings = CallSettings(Sampling(temperature=0.2, max_tokens=64), lm)
+    settings = BoundModel(lm, Sampling(temperature=0.2, max_tokens=64))
     lm.kwargs["temperature"] = None
-    assert (settings.of(None).temperature, settings.of(None).max_tokens) == (0.2, 64)
+    assert (settings.settings(None).temperature, settings.settings(None).max_tokens) == (0.2, 64)
 
 
 # A judgement costs what its calls cost, or nobody knows.

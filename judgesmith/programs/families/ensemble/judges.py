@@ -174,16 +174,9 @@ class CompositeJudge(dspy.Module):
         executor = self.executor(lambda one: _Called(one, blocking=True), one_by_one)
         return self._prediction(driven(executor.judge(item)))
 
-    async def aforward(
-        self,
-        *,
-        source: str,
-        response: str,
-        context: str | None = None,
-        references: Sequence[str] = (),
-    ) -> dspy.Prediction:
-        """Judge one response without blocking, asking all members at once."""
-        item = item_to_judge(source, response, context, references)
+    async def aforward(self, **texts: Any) -> dspy.Prediction:
+        """Judge one response without blocking, asking all members at once; see ``forward``."""
+        item = item_to_judge(**texts)
         executor = self.executor(lambda one: _Called(one, blocking=False))
         return self._prediction(await executor.judge(item))
 
