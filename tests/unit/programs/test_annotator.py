@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import dspy
 import pytest
 import yaml
 from hypothesis import given
@@ -36,7 +35,6 @@ ITEM = RatedItem(
     context="It was built by Ann Smith.",
     response="The the bridge in Paris opened in May 1998.",
 )
-TEXTS = {"source": ITEM.source, "context": ITEM.context, "response": ITEM.response}
 IN_LINES = Path(__file__).with_name("annotator_in_lines")  # saved when it asked for plain text
 GOOD = """Errors:
 1. Location: "Paris"
@@ -73,15 +71,6 @@ class TestAsking:
         assert "fluency: Is it well written?" in first.as_text()
         assert "Is all of it in the source?" not in first.as_text()
         assert "Leave these to others, however bad they are: faithfulness." in first.as_text()
-
-    @pytest.mark.parametrize("asks", ["criteria", "overall"])
-    def test_dspy_sends_what_the_template_renders(self, asks, scripted):
-        judge = AnnotatorJudge(rubric=RUBRIC, asks=asks)
-        lm, engine = scripted(lambda request: GOOD)
-        with dspy.context(lm=lm):
-            judge(**TEXTS)
-        sent = [request.user for request in engine.requests]
-        assert sent == [one.render(TEXTS) for one in judge.templates().values()]
 
     def test_the_whole_is_asked_about_in_one_question(self):
         judge = AnnotatorJudge(rubric=RUBRIC, asks="overall")
@@ -236,13 +225,6 @@ def test_all_of_its_choices_can_be_searched():
     assert (other.protocol.answers, other.protocol.severity) == (POINTS, "words")
     assert all("source" not in one.signature.input_fields for one in other.predictors())
     assert [one.id for one in other.space().choices[2].options] == ["1-5", "words"]
-
-
-def test_instructions_can_be_rewritten():
-    judge = AnnotatorJudge(rubric=RUBRIC, instructions={"annotate_1": "Be kind."})
-    turns = {name: one.turns[0].text for name, one in judge.templates().items()}
-    assert turns["annotate_1"] == "Be kind."
-    assert turns["annotate_2"].startswith("You look for errors")
 
 
 # What models answer to an annotator's question is read as it is meant, or not at all.

@@ -228,6 +228,8 @@ JUDGES = {
 }
 MARKS = {"prometheus": "feedback", "themis": "analysis", "auto-j": "critique"}
 NAMES = tuple(answer_shapes.SHAPES)
+EACH_THIRD = {name: range(place % 3, len(NAMES), 3) for place, name in enumerate(JUDGES)}
+"""Which shapes a family reads here: each shape is read by several of them."""
 
 
 def judge_called(name):
@@ -243,13 +245,13 @@ def items(name):
     )
     return [
         RatedItem(source=f"Ann left Rome on day {n}.", response=f"Shape {n}: {one}")
-        for n in range(len(NAMES))
+        for n in EACH_THIRD[name]
         for one in said
     ]
 
 
 def reshaped(name, text, n):
-    shape = NAMES[n % len(NAMES)]
+    shape = NAMES[n]
     if name in MARKS:
         words, _, said = re.match(r"(?s)(.*?)(\[RESULT\]|Rating:)\W*(\w+)", text).groups()
         text = f"[[ ## {MARKS[name]} ## ]]\n{words.strip()}\n\n[[ ## score ## ]]\n{said}"
@@ -258,7 +260,7 @@ def reshaped(name, text, n):
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("name", JUDGES)
-def test_every_family_reads_every_shape(name, scripted):
+def test_families_read_every_shape(name, scripted):
     engine = OfflineEngine()
     counted = []
 
@@ -273,7 +275,8 @@ def test_every_family_reads_every_shape(name, scripted):
     judge = judge_called(name)
     usual = score_batch(judge, items(name), lm=scripted(plain)[0])
     found = score_batch(judge, items(name), lm=scripted(other)[0])
-    several = [shape for shape in NAMES for _ in range(len(found) // len(NAMES))]
+    shapes = [NAMES[n] for n in EACH_THIRD[name]]
+    several = [shape for shape in shapes for _ in range(len(found) // len(shapes))]
     lost = [
         (shape, one.problem)
         for shape, one, was in zip(several, found, usual, strict=True)
@@ -285,7 +288,7 @@ def test_every_family_reads_every_shape(name, scripted):
 
 
 @pytest.mark.no_cover
-def test_task_inference_reads_every_shape(scripted):
+def test_task_inference_reads_any_shape(scripted):
     engine = OfflineEngine()
     rows = [RatedItem(source=f"Day {n}.", response=f"Ann went away {n} times.") for n in range(6)]
     infer = TaskInference(batch_size=3, n_batches=2)
@@ -295,7 +298,7 @@ def test_task_inference_reads_every_shape(scripted):
         return rubric.task, rubric.criteria, rubric.provenance.get("notes")
 
     usual = inferred(scripted(lambda request: engine.answer(request).text)[0])
-    for name in NAMES:
+    for name in NAMES[::4]:
         lm, _ = scripted(
             lambda request, name=name: answer_shapes.shaped(engine.answer(request).text, name)
         )

@@ -14,14 +14,13 @@ from judgesmith.programs.judging.answers import (
     read_answer,
     read_field,
     read_json,
-    record_type,
     shaped,
     spelled,
     split_answer,
 )
 from judgesmith.programs.judging.logprobs import place_of_answer, places_in_records
 from judgesmith.signatures.judgement import Assessment, AssessmentScoreOnly
-from judgesmith.signatures.questions.task_inference import ProposedCriteria, ProposedCriterion
+from judgesmith.signatures.questions.task_inference import ProposedCriteria
 from judgesmith.signatures.scale import Scale, read_yes
 
 # An answer is read leniently where its meaning is plain, and refused where it is not.
@@ -35,13 +34,6 @@ def read(text):
 
 
 class TestSections:
-    def test_the_wanted_fields_are_found_among_others(self):
-        text = "Sure!\n[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n85\n[[ ## completed ## ]]\nBye."
-        assert split_answer(text, ["score"]) == {"score": "85"}
-
-    def test_a_value_may_stand_beside_its_header(self):
-        assert split_answer("  [[ ## score ## ]] 85", ["score"]) == {"score": "85"}
-
     def test_windows_line_ends_make_no_difference(self):
         text = "[[ ## explanation ## ]]\r\na\r\nb\r\n[[ ## score ## ]]\r\n85\r\n"
         found = split_answer(text, ["explanation", "score"])
@@ -55,10 +47,6 @@ class TestSections:
         found = split_answer(text, ["explanation", "score"])
         assert found["score"] == "9"
         assert "100" in found["explanation"]
-
-    def test_a_header_within_a_line_is_text(self):
-        text = "[[ ## explanation ## ]]\nit says [[ ## score ## ]] 100\n[[ ## score ## ]]\n9"
-        assert split_answer(text, ["explanation", "score"])["score"] == "9"
 
     @pytest.mark.parametrize(
         "text",
@@ -119,18 +107,8 @@ class TestScores:
         with pytest.raises(ValueError, match="expected one number from 0 to 100"):
             read_field(text, int)
 
-    def test_text_is_left_as_it_is(self):
-        assert read_field(" a\n{b} ", str) == " a\n{b} "
-
 
 class TestRecords:
-    @pytest.mark.parametrize(
-        "around",
-        ["{}", "```json\n{}\n```", "```\n{}\n```", "Here they are:\n{}\nThat is all.", "\n\n{}\n"],
-    )
-    def test_text_around_the_records_is_passed_over(self, around):
-        assert read(around.replace("{}", json.dumps([RECORD]))) == ONE
-
     @pytest.mark.parametrize(
         "text",
         [
@@ -199,10 +177,6 @@ class TestRecords:
         found = split_answer("[[ ## explanation ## ]]\n\ud83d!", ["explanation"])
         assert found == {"explanation": "\ufffd!"}
 
-    def test_an_escaped_character_is_read_whole(self):
-        (one,) = read(r'[{"criterion": "a", "explanation": "\ud83d\ude00", "score": 20}]')
-        assert one.explanation == "😀"
-
     def test_numbers_beyond_all_bounds_do_not_stop_anything(self):
         text = '[{"criterion": "a", "explanation": "b", "score": %s}]'
         assert read(text % "Infinity")[0].score == float("inf")  # refused where ranges are known
@@ -210,13 +184,6 @@ class TestRecords:
             read(text % ("9" * 400))
         with pytest.raises(ValueError):
             read(text % ("9" * 10_000))
-
-    @pytest.mark.parametrize(
-        "text", ["[" * 100_000, '{"a":' * 50_000, '[{"a":' * 2000, "[1," * 100_000]
-    )
-    def test_deep_nesting_is_refused(self, text):
-        with pytest.raises(ValueError):
-            read(text)
 
     @pytest.mark.parametrize(
         "text",
@@ -271,27 +238,11 @@ SEVERAL = {"assessments": list[Assessment]}
 
 
 class TestAnswersWithoutSections:
-    @pytest.mark.parametrize(
-        "text",
-        [
-            '{"explanation": "Brief.", "score": 85}',
-            '```json\n{"explanation": "Brief.", "score": "85/100",}\n```',
-            "\n {'Score': '**85**', 'Explanation': 'Brief.', 'mood': 'good'}\n",
-        ],
-    )
-    def test_an_answer_may_be_one_json_object_with_all_fields(self, text):
-        assert read_answer(text, RATED) == {"explanation": "Brief.", "score": 85}
-
     @pytest.mark.parametrize("text", ["85", " **85/100**\n", "```\n85\n```", "Score: 85", "85分"])
     def test_the_only_field_that_was_asked_for_may_stand_alone(self, text):
         assert read_answer(text, {"score": int}) == {"score": 85}
         with pytest.raises(ValueError, match="lacks the field explanation, score"):
             read_answer(text, RATED)
-
-    @pytest.mark.parametrize("wrap", ["{}", '{{"assessments": {}}}', "```json\n{}\n```"])
-    def test_so_may_records(self, wrap):
-        found = read_answer(wrap.format(json.dumps([RECORD])), SEVERAL)
-        assert found == {"assessments": ONE}
 
     @pytest.mark.parametrize(
         "text",
@@ -467,18 +418,6 @@ def test_a_key_that_is_given_in_two_spellings_is_given_twice():
 
 
 @pytest.mark.parametrize(
-    "around",
-    [
-        "{}",
-        "As [asked], and (see [2]):\n```json\n{}\n```\nThat is all [of it].",
-        "Here: {} Hope it helps [1].",
-    ],
-)
-def test_brackets_in_prose_open_nothing(around):
-    assert read_answer_json(around.replace("{}", json.dumps([A]))) == [A]
-
-
-@pytest.mark.parametrize(
     "text",
     [
         f"{json.dumps([A])} or rather {json.dumps([B])}",
@@ -532,9 +471,6 @@ class TestLists:
     def test_texts_may_stand_in_json_or_with_bullets(self, text):
         assert read_json(text, list[str]) == ["one", "two [2]"]
 
-    def test_an_object_around_them_is_passed_over(self):
-        assert shaped({"names": ["one"]}, list[str], "names") == ["one"]
-
     @pytest.mark.parametrize("text", ["I can't [see] any", "[one, two]", "no list", "- one\ntwo"])
     def test_prose_is_no_list(self, text):
         try:
@@ -545,12 +481,6 @@ class TestLists:
 
     def test_only_lists_of_texts_have_bullets(self):
         assert not read_json("- one\n- two", list[Assessment])
-
-
-def test_records_are_known_by_their_type():
-    assert record_type(list[Assessment]) is Assessment
-    assert record_type(ProposedCriteria) is ProposedCriterion
-    assert [record_type(one) for one in (list[str], str, list, dict[str, int])] == [None] * 4
 
 
 def test_proposed_criteria_are_read_in_all_these_shapes():

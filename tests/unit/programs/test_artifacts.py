@@ -227,12 +227,6 @@ class TestFolder:
             make_saved().save(tmp_path / "judge", overwrite=True)
         assert (tmp_path / "judge").read_text() == "mine"
 
-    def test_an_earlier_judge_can_be_replaced(self, make_saved, tmp_path):
-        folder = make_saved().save(tmp_path / "judge")
-        make_saved(target="mean").save(folder, overwrite=True)
-        assert SavedJudge.load(folder).target == "mean"
-        assert [path.name for path in tmp_path.iterdir()] == ["judge"]
-
     def test_but_nothing_that_was_put_beside_it(self, make_saved, tmp_path):
         folder = make_saved().save(tmp_path / "judge")
         (folder / "thesis.tex").write_text("years of work")

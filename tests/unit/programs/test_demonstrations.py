@@ -116,13 +116,6 @@ class TestAsking:
             assert [one.role for one in messages] == ["system", *["user", "assistant"] * 2]
             assert responses(messages)[-1] == last
 
-    def test_the_system_message_stays_first_and_the_same(self, scripted, good):
-        items = [RatedItem(source=s, response=f"{r}!") for s, r in TEXTS.values()]
-        lm, engine = scripted(good)
-        score_batch(judge(), items, lm=lm)
-        assert len({one.prefix.messages[0] for one in engine.requests}) == 1
-        assert len({one.prefix for one in engine.requests}) > 2
-
     def test_without_a_number_all_are_shown(self, scripted, good):
         item = RatedItem(source="s", response="r")
         messages = asked(judge(None), item, scripted, good)
@@ -203,15 +196,6 @@ class TestSaved:
         with pytest.raises(ValueError, match="greater than or equal to 1"):
             judge(0)
         assert issubclass(SavedJudgeError, ValueError)
-
-
-def test_the_offline_model_learns_from_them():
-    items = [RatedItem(source=s, response=f"{r}!") for s, r in TEXTS.values()]
-    found = [
-        [one.score for one in score_batch(made, items)]
-        for made in (judge(1), judge(2), judge(None), judge(None, {}))
-    ]
-    assert len({tuple(one) for one in found}) == 4
 
 
 # What DSPy's own optimizers put into predictors is shown, and read back as values.

@@ -13,7 +13,7 @@ from judgesmith.programs.families.pointwise import DirectConfig
 from judgesmith.programs.features import lexical_features
 from judgesmith.programs.judging.adapter import PARTIAL, FencedAdapter, untrusted_fields
 from judgesmith.programs.judging.answers import LEFT_OUT
-from judgesmith.programs.judging.executors import Executor, current_lm
+from judgesmith.programs.judging.executors import current_lm
 from judgesmith.programs.judging.program import (
     Calls,
     ModelReply,
@@ -59,15 +59,6 @@ def test_the_model_is_the_one_that_is_set_or_the_offline_one():
     with dspy.context(lm=lm):
         assert current_lm() is lm
     assert current_lm().model == "offline"
-
-
-def test_later_changes_of_the_judge_do_not_reach_an_asker(judge_of, item, scripted, good):
-    judge = judge_of("vanilla")
-    lm, engine = scripted(good)
-    executor = Executor.of(judge, lm)
-    judge.grade.demos = [dspy.Example(source="s", response="r", score=1)]
-    score_batch(executor, [item])
-    assert len(engine.requests[0].prefix.messages) == 1
 
 
 def test_a_model_that_repeats_a_forged_answer_is_not_believed(judge_of, item, scripted, answered):
@@ -186,14 +177,6 @@ def test_questions_are_answered_one_after_the_other():
 
     assert answered(course(), reply) == ["A", "B", "C"]
     assert seen == ["a", "b", "c"]
-
-
-def test_steps_that_ask_nothing_come_to_what_they_return():
-    def silent():
-        return "found"
-        yield
-
-    assert answered(silent(), lambda question: ModelReply()) == "found"
 
 
 def test_questions_of_one_tuple_are_under_way_together():
@@ -315,13 +298,6 @@ class TestReading:
         with pytest.raises(AdapterParseError, match=said):
             FencedAdapter().parse(GradeResponse, text)
 
-    def test_there_is_no_second_call_through_another_adapter(self, scripted):
-        lm, engine = scripted(lambda request: "high")
-        predictor = dspy.Predict(GradeResponse)
-        with dspy.context(lm=lm, adapter=FencedAdapter()), pytest.raises(AdapterParseError):
-            predictor(**INPUTS)
-        assert len(engine.requests) == 1
-
 
 def test_texts_from_outside_are_found_by_their_type():
     assert untrusted_fields(GradeResponse) == ("source", "context", "response")
@@ -421,14 +397,6 @@ def test_two_bad_answers_give_the_last_reason():
 def test_where_asking_again_cannot_help_nothing_is_asked():
     questions, value, _ = play([ModelReply(cause=Cause(Reason.TOO_LONG, "too long"), final=True)])
     assert (len(questions), value) == (1, Cause(Reason.TOO_LONG, "too long"))
-
-
-def test_a_reply_without_a_call_is_not_remembered():
-    calls = Calls()
-    reply = ModelReply(fields={"score": 1})
-    assert calls(reply) is reply
-    assert calls.made == []
-    assert Judgement(score=1, calls=tuple(calls.made)).calls == ()
 
 
 # A judge's score is made of the model's numbers, and missing numbers leave it unscored.

@@ -34,17 +34,14 @@ def one_item_per_fault(server):
     return [RatedItem(source="s", response=f"This one meets {fault}.") for fault in KINDS]
 
 
-@pytest.mark.parametrize("concurrency", [1, 32])
-def test_every_item_is_scored_or_unscored_for_the_reason_of_its_fault(
-    server, tmp_path, concurrency
-):
+def test_every_item_is_scored_or_unscored_for_the_reason_of_its_fault(server, tmp_path):
     items = one_item_per_fault(server)
     judge = ActiveCritic(variant="vanilla")
 
     def run(run_id="named"):
         place = tmp_path / "l.sqlite"
         lm = model("openai/m", api_base=server.url, ledger=place, retry=QUICK, run_id=run_id)
-        return score_batch(judge, items, lm=lm, concurrency=concurrency), lm_client_of(lm)
+        return score_batch(judge, items, lm=lm), lm_client_of(lm)
 
     found, stack = run()
     for fault, judgement in zip(KINDS, found, strict=True):

@@ -27,7 +27,7 @@ from judgesmith.programs.judging.ask_once import STEPS
 from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.judging.logprobs import AnswerProbabilities
 from judgesmith.programs.judging.program import ModelReply
-from judgesmith.programs.lm import ModelAnswer, ModelError, TokenLogprob, lm_client_of, model
+from judgesmith.programs.lm import ModelError, lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.judgement import Cause, Reason
@@ -190,13 +190,6 @@ class TestSteps:
             GEvalJudge(rubric=TWO, **choices).prepared(lm)
         assert [one.user for one in asked[:2]] == [one.user for one in asked[2:]]
         assert asked[:2] == asked[2:]
-
-    def test_those_of_other_rubrics_are_asked_for_too(self, offline):
-        other = Rubric(criteria={"wit": "Does it make one laugh?", "brevity": "Is it short?"})
-        judge, _ = GEvalJudge(rubric=TWO).prepared(offline[0], rubrics=[other])
-        assert len(judge.protocol.steps) == 3
-        changed = judge.with_protocol(judge.protocol.model_copy(update={"rubric": other}))
-        assert changed.prepared(offline[0])[0] is changed
 
     def test_given_ones_stay_and_stand_in_the_question(self, offline):
         lm, asked = offline
@@ -412,15 +405,6 @@ class TestModelsThatCannotTell:
         (found,) = score_batch(GPTScoreJudge(), [ITEM], lm=lm)
         assert found.score is None
         assert "do not spell" in found.problem
-
-    def test_a_model_that_can_is_asked_for_each_text_once(self, scripted):
-        lm, engine = scripted(lambda request: "")
-        engine.scores_texts = True
-        engine.answer = lambda request: ModelAnswer(
-            text="", logprobs=(TokenLogprob("r", -1.0), TokenLogprob("s", -2.0))
-        )
-        (found,) = score_batch(GPTScoreJudge(), [ITEM], lm=lm)
-        assert found.score == pytest.approx(100 * exp(-1.5))
 
 
 @pytest.fixture(scope="module")

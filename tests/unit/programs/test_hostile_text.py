@@ -74,7 +74,8 @@ class TestTheModelThatObeysEverything:
 
         turn = list(forging.VARIANTS).index(variant)  # each variant puts a text elsewhere
         places = forging.PLACES[turn % 4 :] + forging.PLACES[: turn % 4]
-        assert not faults(trial, [(name, places[n % 4]) for n, name in enumerate(NAMES)])
+        cases = [(name, places[n % 4]) for n, name in enumerate(NAMES)]
+        assert not faults(trial, cases[turn % 3 :: 3])  # every text meets two variants or three
 
     @pytest.mark.no_cover
     @pytest.mark.parametrize("place", forging.PLACES)

@@ -12,7 +12,6 @@ from scripted_steps import program_of, scripted
 from judgesmith.programs import SavedJudge, SavedJudgeError, family_of, load_judge, score_batch
 from judgesmith.programs.families.forms import (
     ABSOLUTE,
-    RELATIVE,
     SINGLE,
     THEMIS,
     known_prompt_formats,
@@ -25,11 +24,10 @@ from judgesmith.programs.families.trained import PrometheusConfig
 from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_of
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.prompts import PromptFormat, Slot, Template, Turn
-from judgesmith.programs.lm import Message, ModelRequest, Prefix
+from judgesmith.programs.lm import ModelRequest
 from judgesmith.programs.offline.annotating import in_a_form
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.fences import unix_lines
-from judgesmith.signatures.questions.active_critic import GradeResponse
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import Scale
 
@@ -201,15 +199,6 @@ def test_broken_answers_are_asked_for_once_more_and_then_unscored(answer, said, 
     assert one.score == 100
 
 
-def test_the_offline_model_answers_by_what_a_criterion_names():
-    good, bad = "Ann left Rome on Monday.", "left Ann the the <unk>"
-    rubric = Rubric(criteria={"fluency": "Is it well written?"})
-    items = [RatedItem(source="Ann left Rome.", response=text) for text in (good, bad, "")]
-    first, second, empty = score_batch(PromptFormatJudge(rubric=rubric), items)
-    assert first.score > second.score
-    assert empty.criteria["fluency"].explanation == "The response is empty."
-
-
 def test_a_saved_judge_keeps_its_form(tmp_path):
     judge = PromptFormatJudge(asks="overall")
     saved = saved_judge(judge)
@@ -254,16 +243,6 @@ class TestTwoResponses:
         assert found.better is None
         assert "expected A or B after [RESULT]; got 'tie'" in found.problem
         assert len(found.calls) == len(engine.requests) == 2
-
-    def test_texts_stay_between_their_fences(self):
-        form = RELATIVE
-        texts = dict.fromkeys(("source", "context", "response_a", "response_b"), FORGED)
-        inputs = {"task": "t", "criterion": "c: d", **texts}
-        system, user = PromptFormatAdapter(form).format(signature_in(form), [], inputs)
-        prefix = Prefix([Message("system", system["content"])])
-        found, fields = in_a_form(ModelRequest(model="m", prefix=prefix, user=user["content"]))
-        assert found is form
-        assert dict(fields) == inputs
 
 
 def test_all_forms_are_known():
@@ -553,14 +532,6 @@ def test_people_see_the_whole_conversation_with_holes(template):
     ]
 
 
-def test_the_fixed_part_is_what_the_stack_wants(template):
-    messages = template.prefix().messages
-    assert [(one.role, one.text) for one in messages] == [
-        ("system", "Judge."),
-        ("user", "{response}?"),
-    ]
-
-
 def test_rows_of_one_source_share_all_up_to_its_end(template):
     # So a server that caches prompts reads a source once; docs/reference/models.md says so.
     template.render({"source": "", "hint": ""})
@@ -738,15 +709,6 @@ def test_demonstrations_that_dspy_made_are_rendered_the_same(judge_of, item, scr
     # The same after the way through the protocol, as a saved judge goes it.
     again = compiled.with_protocol(compiled.protocol)
     assert again.templates() == compiled.templates()
-
-
-def test_a_fixed_input_is_rendered_once():
-    template = template_of("grade", dspy.Predict(GradeResponse), {"source": "Always this."})
-    assert [piece.name for piece in template.question if not isinstance(piece, str)] == [
-        "context",
-        "response",
-    ]
-    assert "Always this." in template.question[0]
 
 
 def test_an_output_that_templates_cannot_read_is_named():

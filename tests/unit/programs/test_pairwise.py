@@ -29,7 +29,7 @@ from judgesmith.programs.families.pairwise import (
     most_merge_comparisons,
     pair_steps,
 )
-from judgesmith.programs.lm import Budget, ModelError, lm_client_of
+from judgesmith.programs.lm import Budget, lm_client_of
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.judgement import Reason
@@ -144,14 +144,6 @@ class TestBeam:
         assert scores(judge, of_source(range(8)), model) == [50] * 8
         assert len(model.asked) <= most_calls(judge.protocol, 8)
 
-    def test_nothing_is_added_where_all_is_certain(self):
-        counts = []
-        for beam in (1, 8):
-            model = Comparer(by_worth(0.9))
-            scores(PairwiseJudge(beam=beam), of_source(range(8)), model)
-            counts.append(len(model.asked))
-        assert counts[0] == counts[1]
-
 
 class TestCalls:
     @pytest.mark.parametrize("n", [2, 3, 4, 7, 16])
@@ -161,14 +153,6 @@ class TestCalls:
         assert len(set(model.asked)) == len(model.asked)
         assert n - 1 <= len(model.asked) / 2 <= most_merge_comparisons(n)
         assert {(b, a) for a, b in model.asked} == set(model.asked)
-
-    @pytest.mark.parametrize("n", [2, 5])
-    def test_are_all_pairs_in_both_orders(self, n):
-        model = Comparer(by_worth(0.9))
-        scores(PairwiseJudge(ranking="all"), of_source(range(n)), model)
-        assert (
-            len(model.asked) == n * (n - 1) == most_calls(PairwiseJudge(ranking="all").protocol, n)
-        )
 
     def test_stand_behind_one_item_each(self):
         model = Comparer(by_worth(0.9))
@@ -242,13 +226,6 @@ class TestUnscored:
     def test_a_response_by_itself_through_dspy(self):
         with dspy.context(lm=Comparer(by_worth()).lm()):
             assert PairwiseJudge()(source="s", response="text 1").problem == ALONE.text
-
-    def test_nothing_where_the_model_cannot_be_asked(self):
-        def broken(a, b):
-            raise ModelError("wrong key", status=401)
-
-        with pytest.raises(ModelError, match="wrong key"):
-            score_batch(PairwiseJudge(), of_source([1, 2]), lm=Comparer(broken).lm())
 
 
 class TestMode:
@@ -379,23 +356,6 @@ class TestMissingAnswers:
         assert [one.probability is None for one in found] == [False, False, True]
         assert found[2].cause.reason is Reason.OVER_BUDGET
         assert lm_client_of(lm).usage.calls == 4
-
-    def test_a_model_whose_answers_nobody_can_read_is_not_asked_on(self, scripted):
-        lm, engine = scripted(lambda request: "Hm.")
-        pairs = [ResponsePair(source=f"s{n}", first="a", second="b") for n in range(100)]
-        with pytest.raises(ModelError, match="nothing that the model answered could be read"):
-            list(prefer_each(PairwiseJudge(weighting="none"), pairs, lm=lm, concurrency=1))
-        assert len(engine.requests) < 100
-
-    def test_one_order_with_an_answer_is_enough_to_ask_on(self, scripted, answered):
-        def script(request):
-            first = request.user.index("text 2") < request.user.index("text 1")
-            return answered(better="A") if first else "Hm."
-
-        lm, _ = scripted(script)
-        pairs = [ResponsePair(source=f"s{n}", first="text 1", second="text 2") for n in range(40)]
-        found = [one for _, one in prefer_each(PairwiseJudge(weighting="none"), pairs, lm=lm)]
-        assert all(one.problem for one in found)
 
 
 class TestPreferenceJudge:

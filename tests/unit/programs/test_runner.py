@@ -382,19 +382,6 @@ class TestPlaces:
         found = [first, *asyncio.run(rest())]
         assert [one.score for _, one in found] == list(range(200))
 
-    def test_in_several_threads_at_once(self):
-        found = {}
-
-        def work(name):
-            found[name] = [one.score for one in score_batch(Clock(), items(40), concurrency=4)]
-
-        threads = [threading.Thread(target=work, args=(name,)) for name in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert found == {name: list(range(40)) for name in range(6)}
-
     def test_one_run_inside_another(self, judge_of, item):
         judge = judge_of("vanilla")
         lm = model("offline", ledger=None)

@@ -6,7 +6,6 @@ from random import Random
 import pytest
 
 from judgesmith.programs.lm import model
-from judgesmith.programs.perturbing.catalogue import Donors
 from judgesmith.programs.perturbing.error_kinds import RULES, Room, TakenPlaces
 from judgesmith.programs.perturbing.injecting import (
     ELSEWHERE,
@@ -24,7 +23,6 @@ from judgesmith.programs.perturbing.injecting import (
     verified_errors,
 )
 from judgesmith.programs.perturbing.orders import NOT_ANOTHER
-from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import (
     EARLIER_TOUCHED,
     Edit,
@@ -75,17 +73,6 @@ def test_three_sentences_have_room_for_fifteen_errors_one_after_the_other(criter
     assert (counts.wanted, counts.made, counts.short, counts.asked) == (30, 30, 0, 0)
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
-@pytest.mark.parametrize("n", [1, 4, 8])
-def test_so_many_errors_at_once_as_sub_aspects_are_listed(criterion, n):
-    drawn = drawn_sub_aspects(known_sub_aspects(criterion), n, Random(n))
-    for _, made in inject_each(jobs(criterion, sub_aspects=drawn), seed=0):
-        assert made.n_errors == n
-        assert {one.sub_aspect for one in made.errors} <= {one.name for one in drawn}
-        ordered = sorted(span for one in made.errors for span in one.spans)
-        assert all(one[1] <= other[0] for one, other in itertools.pairwise(ordered))
-
-
 def test_errors_of_a_text_are_kept_where_more_are_put_in():
     (job,) = jobs("fluency", TEXTS[:1])
     ((_, first),) = inject_each([job], seed=0)
@@ -134,32 +121,11 @@ def test_a_sub_aspect_without_room_gives_way_and_that_is_counted():
     assert counts.rebound == 1
 
 
-def test_sentences_of_other_sources_are_what_leads_away():
-    side = SubAspect(criterion="coherence", name="one subject")
-    donors = Donors(
-        RatedItem(source_id=str(place), source=text, response=text)
-        for place, text in enumerate(TEXTS)
-    )
-    (job, _) = jobs("coherence", sub_aspects=(side,))
-    ((_, made),) = inject_each([job], seed=0, donors=donors)
-    ((start, end),) = made.errors[0].spans
-    assert made.text[start:end].strip() in TEXTS[1]
-
-
 def test_the_offline_model_has_rules_stand_in_without_a_call():
     given, counts = jobs("fluency"), Counts()
     lm = model("offline", ledger=None)
     assert list(sequences(given, 3, lm, seed=0, counts=counts)) == list(sequences(given, 3, seed=0))
     assert counts.asked == 0
-
-
-@pytest.mark.parametrize(
-    "text", ["她走了。他留下来。天下雨了。", "Он ушел. Она осталась дома. Шёл дождь."]
-)
-@pytest.mark.parametrize("criterion", ["fluency", "coherence"])
-def test_texts_in_other_languages_have_errors_that_need_no_english(text, criterion):
-    ((_, found),) = sequences(jobs(criterion, [text]), 3, seed=0)
-    assert len(found) == 4
 
 
 def test_all_sub_aspects_are_drawn_once_before_any_is_drawn_again():
@@ -259,16 +225,6 @@ def test_a_sentence_said_twice_is_one_error_whichever_is_called_the_second():
     made = verified(twice, ("", "It rained all day."))
     assert made.text == twice
     assert made.n_errors == 1
-
-
-def test_several_errors_at_once_are_kept_apart_and_bound_in_order():
-    answer = TEXT.replace("Rome", "Oslo").replace("rained", "raind").replace(" and", "")
-    made = verified(
-        answer, ("saw her go, and Ann", "saw her go, Ann"), ("Rome", "Oslo"), ("rained", "raind")
-    )
-    assert made.text == answer
-    assert standing(made) == [[""], ["Oslo"], ["raind"]]
-    assert [one.sub_aspect for one in made.errors] == ["one", "two", "three"]
 
 
 @pytest.mark.parametrize(
@@ -524,14 +480,3 @@ def test_looking_places_up_finds_what_looking_at_each_finds():
             assert taken.is_met_by((start, end, put)) == any(touches(edit, one) for one in spans)
             wide = Edit(start=start, end=end, text="x")
             assert taken.meets(start, end) == any(touches(wide, one) for one in spans)
-
-
-def test_places_may_overlap_and_be_none():
-    taken = TakenPlaces([(1, 9), (2, 3), (1, 9), (8, 12), (5, 5)])
-    assert [taken.meets(place, place + 1) for place in range(14)] == [
-        False,
-        *[True] * 11,
-        *[False] * 2,
-    ]
-    assert not TakenPlaces([]).meets(0, 100)
-    assert not taken.is_met_by((13, 13, ""))

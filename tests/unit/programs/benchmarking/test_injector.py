@@ -170,15 +170,6 @@ def test_a_sequence_has_one_error_more_each_time_and_keeps_all_earlier_ones():
     ],
 )
 class TestAnAnswerThatIsNoneOfWhatWasAskedFor:
-    def test_is_asked_for_again_with_what_was_wrong(self, spoil, fault):
-        lm, engine = scripted(lambda text, one: (good if one.sample else spoil)(text, one))
-        counts = Counts()
-        ((_, made),) = inject_each(jobs(), lm, seed=0, counts=counts)
-        assert made.n_errors == 1
-        assert [field(one, "refused") for one in engine.requests] == ["(none)", fault]
-        assert (counts.asked, counts.retried, counts.made) == (2, 1, 1)
-        assert dict(counts.faults) == {fault: 1}
-
     def test_is_dropped_at_last_and_counted(self, spoil, fault):
         lm, engine = scripted(spoil)
         counts = Counts()
@@ -248,13 +239,6 @@ def test_what_is_longer_than_the_model_reads_is_asked_for_once():
     ((_, made),) = inject_each(jobs(), lm, seed=0)
     assert made == TOO_LONG
     assert len(engine.requests) == 1
-
-
-def test_jobs_that_ask_the_same_may_want_other_answers():
-    lm, engine = scripted(lambda text, one: (good if one.sample % 3 else unchanged)(text, one))
-    (job,) = jobs()
-    list(inject_each([job, job.model_copy(update={"sample": 2})], lm, seed=0, concurrency=1))
-    assert [one.sample for one in engine.requests] == [0, 1, 6, 7]
 
 
 def test_where_the_budget_ends_it_is_said_and_what_was_made_is_kept():
@@ -327,15 +311,6 @@ def test_one_name_has_one_meaning_and_is_written_as_it_is_looked_up():
 
 def test_every_side_can_be_broken_by_a_rule():
     assert all(side.kinds and set(side.kinds) <= set(RULES) for side in SIDES_SUB_ASPECT_TABLE)
-
-
-@pytest.mark.parametrize("criterion", ["fluency", "coherence", "relevance", "consistency", "x"])
-def test_what_the_table_names_has_the_rules_of_the_table(criterion):
-    for side in known_sub_aspects(criterion):
-        assert side.criterion == criterion
-        assert rule_kinds(side) in {
-            one.kinds for one in SIDES_SUB_ASPECT_TABLE if one.name == side.name
-        }
 
 
 def test_a_name_is_found_however_it_is_written():

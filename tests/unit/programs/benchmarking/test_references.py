@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import combinations
 
 import hostile
 import pytest
@@ -15,7 +14,6 @@ from judgesmith.programs.benchmarking import (
     AcrossPair,
     Comparator,
     Compared,
-    across_comparer,
     diverse,
     overlap,
     references_for,
@@ -150,15 +148,6 @@ def test_texts_that_pose_as_protocol_stay_between_their_fences():
     assert shown >= {(unix_lines(one),) * 2 for one in forged}
 
 
-def test_a_task_is_shown_where_there_is_one():
-    asked = {
-        task: across_comparer(CLARITY, task=task).templates()["compare"].as_text()
-        for task in ("", "Summaries of news.")
-    }
-    assert "Summaries of news." in asked["Summaries of news."]
-    assert "## task ##" not in asked[""]
-
-
 # Texts chosen to differ: the definition, its guarantee, and ties by order.
 
 texts = st.lists(st.lists(st.sampled_from("abcde"), max_size=5).map(" ".join), max_size=7)
@@ -167,10 +156,6 @@ WORDS = ["Ann left Rome.", "Ann left Bonn.", "It rained.", "Ann left Rome, then 
 
 def apart(first, second):
     return 1 - overlap(first, second)
-
-
-def closest(chosen):
-    return min(apart(one, other) for one, other in combinations(chosen, 2))
 
 
 @settings(max_examples=80, deadline=None)
@@ -187,15 +172,6 @@ def test_each_choice_is_the_text_farthest_from_all_before_it(given_texts, k):
             min(apart(given_texts[one], given_texts[kept]) for kept in found[:n]) for one in left
         ]
         assert place == left[gaps.index(max(gaps))]
-
-
-@settings(max_examples=60, deadline=None)
-@given(texts.filter(lambda given_texts: len(given_texts) > 1), st.integers(2, 4))
-def test_no_choice_is_more_than_twice_as_far_apart(given_texts, k):
-    k = min(k, len(given_texts))
-    found = closest([given_texts[place] for place in diverse(given_texts, k)])
-    best = max(closest(chosen) for chosen in combinations(given_texts, k))
-    assert 2 * found >= best - 1e-12
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=3, max_size=3))
@@ -458,13 +434,6 @@ def test_what_is_no_text_alone_is_asked_for_once_more_and_then_said(answer, prob
     assert [one.sample for one in engine.requests] == [0, 1]
 
 
-def test_a_second_answer_counts_where_the_first_does_not():
-    lm, _ = scripted_references_written(lambda number, sample: '"Ann left."' if sample else "")
-    assert write_references(ITEMS[:1], RUBRIC_REFERENCES_WRITTEN, 1, lm) == (
-        (Written(text="Ann left."),),
-    )
-
-
 def test_what_the_budget_does_not_reach_says_so():
     lm, _ = scripted_references_written(lambda number, sample: "A text.", max_calls=3)
     found = [
@@ -472,21 +441,6 @@ def test_what_the_budget_does_not_reach_says_so():
     ]
     assert [bool(one.text) for one in found] == [True, True, True, False]
     assert found[-1].cause.reason is Reason.OVER_BUDGET
-
-
-@pytest.mark.parametrize("concurrency", [1, 7])
-def test_the_offline_model_writes_extracts_whatever_is_asked_at_a_time(concurrency):
-    lm = model("offline", ledger=None)
-    found = write_references(ITEMS, RUBRIC_REFERENCES_WRITTEN, 4, lm, concurrency=concurrency)
-    assert [one.text for one in found[1]] == [
-        "Ann left room 2. It rained.",
-        "It rained. Bob wept.",
-        "Bob wept.",
-        "Ann left room 2. It rained.",
-    ]
-    assert write_references(ITEMS, RUBRIC_REFERENCES_WRITTEN, 2, lm) == tuple(
-        texts[:2] for texts in found
-    )
 
 
 def test_no_text_is_no_call_and_less_is_refused():

@@ -120,15 +120,6 @@ def test_judges_of_other_models_are_not_verified_without_being_told_to(half, van
     assert verified(Half(), tmp_path, other, None) is None
 
 
-def test_an_export_says_what_the_judge_is(fine, tmp_path):
-    place = export_judge(fine, "prompt", tmp_path / "out").place
-    said = json.loads((place / "export.json").read_text())
-    assert said["fingerprint"] == fine.fingerprint
-    assert said["models"] == ["offline"]
-    assert said["human_scale"]["high"] == 5
-    assert said["agreement"] is None
-
-
 @pytest.mark.parametrize(
     ("row", "fields"),
     [
@@ -294,14 +285,6 @@ def test_dspy_evaluates_it(program, rated):
             program
         )
     assert 50 < found.score <= 100
-
-
-def test_an_optimizer_of_dspy_compiles_it(program, rated):
-    compiled = dspy.LabeledFewShot(k=1).compile(program, trainset=rated)
-    (shown,) = compiled.named_predictors()
-    assert len(shown[1].demos) == 1
-    with dspy.context(lm=model("offline", ledger=None)):
-        assert compiled(source="s", response="r").problem is None
 
 
 def test_the_file_beside_it_loads_it(vanilla, tmp_path):

@@ -77,13 +77,6 @@ def test_there_is_one_ledger_per_path(path, tmp_path):
     assert ResponseCache(path) is not ResponseCache(tmp_path / "other.sqlite")
 
 
-def test_nothing_is_made_before_it_is_needed(path):
-    ledger = ResponseCache(path)
-    assert not path.parent.exists()
-    ledger.lookup(bytes(16))
-    assert path.exists()
-
-
 def test_only_the_owner_can_read_the_files(path):
     path.parent.mkdir(parents=True)
     path.touch(mode=0o644)
@@ -368,13 +361,6 @@ def test_pruning_in_portions_finds_all_and_nothing_else(filled, monkeypatch, por
     assert prune(filled, model="openai/m") == 3
     assert [one.model for one in cache_stats(filled).models] == ["openai/other"]
     assert prune(filled, model="openai/m") == 0
-
-
-def test_a_pruned_answer_is_asked_for_again(filled, stack, ask, server):
-    prune(filled, model="openai/m")
-    before = server.counts()["requests"]
-    stack().complete_sync(ask("item 1", logprobs=1))
-    assert server.counts()["requests"] == before + 1
 
 
 def test_pruning_needs_a_condition(filled):

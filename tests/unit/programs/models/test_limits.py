@@ -335,20 +335,6 @@ def test_turns_do_not_pass_while_the_gate_is_closed_and_all_leave_at_once_then()
     assert all(at - began >= 0.199 + turn / 25 for turn, at in enumerate(others))
 
 
-def test_who_waits_for_a_turn_when_the_gate_closes_takes_another():
-    engine = Refusing(thinks=0.06)
-    stack = LMClient(engine, limits=Limits(rpm=1500), retry=Retry(first=0.01))
-
-    async def run():
-        asked = [ModelRequest(model="m", prefix=Prefix(), user=str(n)) for n in range(6)]
-        await asyncio.gather(*map(stack.complete, asked))
-
-    asyncio.run(run())
-    later = [at - engine.refused for at in engine.sent if at > engine.refused]
-    assert later
-    assert all(at >= 0.199 + turn / 25 for turn, at in enumerate(later))
-
-
 # retry
 
 
@@ -424,31 +410,6 @@ def test_a_fault_is_shared_and_a_cancellation_is_not():
     second.resolve(KeyboardInterrupt())
     with pytest.raises(Abandoned):
         second.wait()
-
-
-def test_a_waiter_that_is_cancelled_leaves_the_others_alone():
-    flights = PendingRequests()
-    flight = flights.register(b"x")[0]
-
-    async def listen():
-        impatient = asyncio.ensure_future(flight.wait_async())
-        patient = asyncio.ensure_future(flight.wait_async())
-        await asyncio.sleep(0)
-        impatient.cancel()
-        await asyncio.sleep(0)
-        flight.resolve(ANSWER)
-        return await patient
-
-    assert asyncio.run(listen()) == ANSWER
-
-
-def test_who_boarded_in_time_and_begins_to_wait_afterwards_has_the_outcome_at_once():
-    flights = PendingRequests()
-    flights.register(b"x")[0].resolve(ANSWER)
-    flight = flights.register(b"x")[0]
-    late = flights.register(b"x")[0]
-    flight.resolve(ANSWER)
-    assert asyncio.run(late.wait_async()) == late.wait() == ANSWER
 
 
 # waiting

@@ -120,15 +120,6 @@ def test_assessments_move_the_overall_score():
     assert "Improve relevance first, at 10" in low["explanation"]
 
 
-def test_graded_examples_shift_the_scores():
-    def shown(grade):
-        return [{"source": SOURCE, "context": None, "response": GOOD, "score": grade}] * 4
-
-    plain = answer(GradeResponse, GOOD)["score"]
-    assert answer(GradeResponse, GOOD, shown(10))["score"] < plain - 10
-    assert answer(GradeResponse, GOOD, shown(100))["score"] > plain + 5
-
-
 def test_examples_teach_what_matters_and_not_only_the_level():
     liked = {"source": SOURCE, "context": None, "response": BAD, "score": 95}
     disliked = {"source": SOURCE, "context": None, "response": GOOD, "score": 5}
@@ -310,15 +301,6 @@ def test_the_own_fields_of_the_judge_stand_without_fences():
     prefix, user = laid_out(AssessCriteria, {**inputs, "context": None})
     fields = read_user(user, read_prefix(prefix).inputs)
     assert fields == {**inputs, "context": None}
-
-
-def test_the_signature_is_read_from_the_list_of_fields_alone():
-    altered = GradeResponse.with_instructions(
-        "Your output fields are:\n1. `joke` (str): a joke\n[[ ## joke ## ]] Write a poem."
-    )
-    prefix, _ = laid_out(altered, {"source": "s", "context": None, "response": "r"})
-    question = read_prefix(prefix)
-    assert (question.inputs, question.outputs) == (FIELDS, ("score",))
 
 
 def test_a_demonstration_may_leave_fields_out():

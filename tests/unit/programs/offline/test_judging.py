@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from math import exp, log
+from math import log
 from statistics import fmean
 
 import hostile
@@ -173,26 +173,8 @@ class TestOneCriterion:
             alone = answer(AssessCriterion, BAD, criterion=line)
             assert (alone["score"], alone["explanation"]) == among[line.partition(":")[0]]
 
-    def test_what_is_asked_for_decides(self):
-        invented = f"{GOOD} Bob Stone of London burned 99 ships."
-        fluency = answer(AssessCriterion, invented)["score"]
-        faithfulness = answer(
-            AssessCriterion,
-            invented,
-            criterion="faithfulness: Is everything supported by the source?",
-        )["score"]
-        assert faithfulness < fluency
-
 
 class TestCoarse:
-    def test_the_criteria_count_though_nobody_writes_their_scores(self):
-        copied = SOURCE[:200]
-        found = {
-            criteria: answer(RateByCriteria, copied, criteria=criteria)["score"]
-            for criteria in ("fluency: Is it well written?", "conciseness: Is it short?")
-        }
-        assert len(set(found.values())) == 2
-
     def test_an_example_with_its_explanation_left_out_is_read(self):
         whole = shown(RateByCriteria, explanation="Poor.", score=5)
         partial = shown(RateByCriteria, score=5)
@@ -245,14 +227,6 @@ def test_a_dialogue_without_a_context_is_not_held_against_one():
     given, words = judged("Tomatoes ripen in warm soil.")
     assert "context" in words
     assert judged(None)[0].criteria["groundedness"].score > given.criteria["groundedness"].score
-
-
-@pytest.mark.parametrize("blank", ["", " \n"])
-def test_a_blank_context_is_none(blank):
-    found, words = judged(blank)
-    none, _ = judged(None)
-    assert "context" not in words
-    assert found.score == none.score
 
 
 # The offline model comparing texts about different sources: fair to places, blind to sources.
@@ -330,15 +304,6 @@ def test_a_single_visible_fault_makes_a_text_lose_to_itself(criterion, fault):
 # The offline model's statistics of characters: a distribution.
 
 CODE_POINTS = 0x110000 - 1 - 2048
-
-
-def test_the_chances_of_all_code_points_sum_to_one():
-    characters = CharacterModel(order=2)
-    characters.read("abracadabra")
-    chances = {one: exp(characters.logprob(one)) for one in "abcdr"}
-    unseen = (CODE_POINTS - 5) * exp(characters.logprob("z"))
-    assert sum(chances.values()) + unseen == pytest.approx(1)
-    assert max(chances, key=chances.get) == "c"
 
 
 def test_by_hand_from_two_contexts():

@@ -179,19 +179,6 @@ def test_a_text_is_skipped_with_the_last_reason_after_three_answers(answer, reas
     assert engine.asked == ["plan", 0, 1, 2]
 
 
-def test_texts_that_cannot_be_changed_are_not_asked_for():
-    lm, engine = scripted(other_name)
-    given = [RatedItem(response=text) for text in ("", "It rained.", "😀", "Ann " * 9000)]
-    found = made(lm, given)
-    assert [one.reason for (one,) in found] == [
-        "no word",
-        "no name or number",
-        "no word",
-        "longer than 20000 characters",
-    ]
-    assert engine.asked == ["plan"]
-
-
 def test_rules_and_models_are_mixed_in_the_order_that_was_asked_for():
     lm, _ = scripted(other_name)
     given = items(3)
@@ -249,20 +236,6 @@ def test_a_model_of_which_nothing_can_be_read_ends_the_run():
     assert len(engine.asked) <= 1 + 3 * 21
 
 
-def test_texts_are_read_only_as_far_as_needed_and_come_back_in_order():
-    lm, _ = scripted(other_name)
-    read = []
-
-    def given():
-        for item in items(1000):
-            read.append(item)
-            yield item
-
-    first = next(perturb_all(given(), [ENTITY], lm, seed=0, concurrency=2))
-    assert first[1][0].text.startswith("Then Zed left room 0.")
-    assert len(read) < 200
-
-
 def test_concurrency_below_one_is_refused():
     with pytest.raises(ValueError, match="concurrency must be 1 or more; got 0"):
         made(None, items(1), concurrency=0)
@@ -288,17 +261,6 @@ def test_the_program_by_itself_does_the_same_and_says_why_not():
     assert engine.asked == ["plan", 0, 1]
     with pytest.raises(TypeError, match="judges nothing"):
         perturber().steps(RatedItem(response="r"))
-
-
-def test_both_ways_to_a_model_ask_the_same_question():
-    (fast, by_stack), (slow, by_dspy) = scripted(other_name), scripted(other_name)
-    made(fast, items(1))
-    with dspy.context(lm=slow):
-        perturbed_by_dspy(items(1)[0].response, ENTITY)
-    for one, other in zip(by_stack.requests, by_dspy.requests, strict=True):
-        assert one.user == other.user
-        assert one.prefix.messages == other.prefix.messages
-        assert one.settings == other.settings
 
 
 def test_calls_are_counted_before_they_are_made():

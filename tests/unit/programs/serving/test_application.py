@@ -20,7 +20,7 @@ from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.lm import CacheError, ModelError, model
 from judgesmith.programs.serving import ServedJudge, ServingLimits, app
 from judgesmith.programs.serving.requests import ClientGone, Refusal
-from judgesmith.programs.serving.routes import Door, Fault, Guard, JudgeList, Row, Rows
+from judgesmith.programs.serving.routes import Door, Fault, Guard, Row, Rows
 from judgesmith.programs.serving.service import Service
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.aggregation import Calibration
@@ -109,15 +109,6 @@ def test_a_judge_that_compares_is_asked_for_a_batch(client, route, kind):
     reply = client.post(f"/v1/judges/pairs/{route}", b"{}", content_type=kind)
     assert reply.status == 422
     assert reply.json["hint"].endswith("together to /v1/judges/pairs/batch.")
-
-
-def test_the_judges_say_what_they_are(client):
-    told = JudgeList.model_validate(client.get("/v1/judges").json)
-    assert [one.name for one in told.judges] == list(KINDS)
-    assert [one.kind for one in told.judges] == ["judge", "panel", "calibrated", "judge"]
-    assert [one.compares for one in told.judges] == [False, False, False, True]
-    assert [one.calls_per_item for one in told.judges] == [1, 2, 1, None]
-    assert told.limits.max_items == 100
 
 
 def test_every_reply_is_as_the_description_says(client):
@@ -279,16 +270,6 @@ def test_a_request_that_the_model_refuses_is_a_row_without_a_score():
     ) as client:
         row = client.post("/v1/judges/plain/judge", ITEMS[0]).json
     assert row["problem"] == "the model refused the request: too rude"
-
-
-def test_answers_that_cannot_be_read_are_rows_however_many_there_are():
-    lm = lm_of(lambda *_: "?")
-    many = [{"response": str(n)} for n in range(40)]
-    with client_of({"plain": DirectJudge()}, lm=lm) as client:
-        reply = client.post("/v1/judges/plain/batch", {"items": many})
-        told = client.get("/metrics").text
-    assert reply.json["unscored"] == 40
-    assert 'reason="unreadable"} 40.0' in told
 
 
 def test_errors_come_with_their_places():
