@@ -59,6 +59,40 @@ def test_every_row_has_one_use_and_demonstrations_come_from_the_pool(data_compil
     assert shown <= set(compiled.saved.seen["train"])
 
 
+def test_no_source_is_in_two_of_the_parts(data_compiling):
+    parts = parts_of(data_compiling, chosen_targets(data_compiling, QUICK), QUICK)
+    several = [set(part.groups.tolist()) for part in (parts.pool, parts.selection, parts.heldout)]
+    total = sum(map(len, several))
+    assert total == len(set.union(*several)) == len(set(data_compiling.groups.tolist()))
+
+
+def test_the_optimism_is_agreement_on_rows_to_choose_by_less_that_on_rows_held_out(compiled):
+    said = compiled.saved.agreement.plain
+    chosen, held, gap = (
+        said[part]["dataset"]["q"] for part in ("selection", "heldout", "optimism")
+    )
+    assert gap == pytest.approx(chosen["value"] - held["value"])
+
+
+def test_constant_ratings_of_the_rows_to_choose_by_are_refused_before_anything_is_asked():
+    odd = (3, 4)  # the other sources, on which nothing could be chosen, are all rated 3
+    items = tuple(
+        RatedItem(
+            source_id=f"s{s}",
+            source=f"About {s}.",
+            response=f"It is {s} {k}.",
+            human={"overall": (3 + (s in odd and k),)},
+            scale={"overall": Scale(low=1, high=5)},
+        )
+        for s in range(12)
+        for k in range(3)
+    )
+    lm = model(ledger=None)
+    with pytest.raises(ValueError, match="agreement with a constant is undefined"):
+        compile_judge(DataSet(name="odd", items=items), CompileSettings(), lm=lm)
+    assert lm_client_of(lm).usage.calls == 0
+
+
 @pytest.mark.no_cover
 def test_the_report_is_what_the_saved_judge_scores(data_compiling, compiled):
     found = evaluate_judge(compiled.saved, data_compiling, rng=np.random.default_rng(0))

@@ -188,13 +188,8 @@ def calls(**settings):
     "settings",
     [
         {},
-        {"n_demonstrations": 0},
-        {"fixed": ()},
         {"fixed": ("variant", "samples")},
-        {"target": ("fluency", "faithfulness")},
-        {"protocol": ActiveCriticConfig(variant="vanilla"), "fixed": ("variant",)},
-        {"criteria": "inferred"},
-        {"screen": True, "n_trials": 20},
+        {"target": ("fluency", "faithfulness"), "criteria": "inferred"},
         {"screen": True, "n_trials": 20, "objective": "q + d_min", "criteria": "given"},
         {"screen": True, "judge": "pairs", "criteria": "given"},
         {"screen": True, "n_trials": 3, "fixed": (), "criteria": "given"},
@@ -452,7 +447,7 @@ def test_optimizers_of_dspy_are_run_and_told_of(data_text_searching, optimizer, 
     assert f"DSPy's {optimizer} offered " in said
 
 
-@pytest.mark.parametrize("optimizer", ["reflective", "miprov2", "simba"])
+@pytest.mark.parametrize("optimizer", ["reflective", "simba"])
 def test_a_spent_budget_is_told_and_the_best_so_far_is_kept(
     data_text_searching, optimizer, tmp_path
 ):

@@ -366,7 +366,7 @@ def most_wrong(n_runs, level=0.05):
 class TestHowOftenItIsWrong:
     @pytest.mark.no_cover
     def test_luck_passes_in_no_more_than_the_level(self):
-        objective, n_runs = parse_objective("kendall"), 200
+        objective, n_runs = parse_objective("kendall"), 80
         wrong = sum(
             decided(without_a_link(seed, 1), objective=objective)[0] > 0 for seed in range(n_runs)
         )
@@ -375,7 +375,7 @@ class TestHowOftenItIsWrong:
     @pytest.mark.no_cover
     def test_the_luckiest_of_ten_passes_in_no_more_than_the_level(self):
         """On shares of gains as they are, which ten objectives would be slow to find."""
-        rng, n_runs = np.random.default_rng(0), 200
+        rng, n_runs = np.random.default_rng(0), 100
         wrong = 0
         for seed in range(n_runs):
             shares = rng.normal(size=(10, 30)) + rng.normal(size=30)

@@ -559,5 +559,5 @@ def test_each_cell_costs_the_same_however_many_there_are(study, tmp_path, monkey
         return found
 
     steps(1)  # what is loaded or cached once
-    few, many = steps(15), steps(120)
+    few, many = steps(6), steps(48)
     assert many < 10 * few
