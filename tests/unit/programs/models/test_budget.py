@@ -242,15 +242,13 @@ def test_growing_budgets_of_one_run_are_never_passed_and_all_is_kept(stack, ask,
 
 UNDER_A_CEILING = """
 import asyncio, sys
-from judgesmith.programs.lm import ModelRequest, Prefix, SamplingSettings, model, lm_client_of
+from judgesmith.programs.lm import ModelRequest, Prefix, SamplingSettings, client_model
 
 ledger, url, name, ceiling = sys.argv[1:5]
-stack = lm_client_of(
-    model(
-        "openai/m", ledger=ledger, api_base=url, run_id="run", price=(1000, 4000),
-        **{name: float(ceiling)},
-    )
-)
+stack = client_model(
+    "openai/m", ledger=ledger, api_base=url, run_id="run", price=(1000, 4000),
+    **{name: float(ceiling)},
+).client
 
 async def run():
     print("ready", flush=True)

@@ -162,12 +162,11 @@ def test_a_forked_child_writes_through_a_connection_of_its_own(ledger):
 
 ASKING = """
 import asyncio, json, sys, time
-from judgesmith.programs.lm import BudgetSpent, ModelRequest, Prefix, model, lm_client_of
+from judgesmith.programs.lm import BudgetSpent, ModelRequest, Prefix, client_model
 
 ledger, url, n_items, in_flight, settings, prefix = sys.argv[1:]
-stack = lm_client_of(
-    model("openai/m", ledger=ledger, api_base=url, run_id="run", **json.loads(settings))
-)
+settings = json.loads(settings)
+stack = client_model("openai/m", ledger=ledger, api_base=url, run_id="run", **settings).client
 items = iter(range(int(n_items)))
 refused = 0
 
