@@ -31,6 +31,7 @@ whose ``times`` are used up is dropped:
 
 import argparse
 import asyncio
+import atexit
 import hashlib
 import json
 import subprocess
@@ -52,10 +53,12 @@ class Server:
         self.latency = latency
         self.answer = answer
         self.behaviours: list[dict[str, Any]] = []
+        self.n_resets = 0
         self.reset()
 
     def reset(self) -> None:
         self.behaviours.clear()
+        self.n_resets += 1
         self.by_content: Counter[bytes] = Counter()
         self.answered: Counter[bytes] = Counter()
         self.recent: list[dict[str, Any]] = []
@@ -102,6 +105,7 @@ class Server:
             return web.json_response({})
         if path == "/reset":
             self.reset()
+            vars(self).update(json.loads(body))
             return web.json_response({})
         if not path.endswith("/chat/completions"):
             return web.json_response({"error": {"message": f"no such path: {path}"}}, status=404)
@@ -110,12 +114,13 @@ class Server:
         if len(self.recent) < RECENT:
             kept = {"body": json.loads(body), "authorization": request.headers.get("Authorization")}
             self.recent.append(kept)
+        n_resets = self.n_resets
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             return await self.reply(request, body, content, self.by_content[content])
         finally:
-            self.in_flight -= 1
+            self.in_flight -= n_resets == self.n_resets  # not those from before a reset
 
     async def reply(self, request: Any, body: bytes, content: bytes, turn: int) -> Any:
         from aiohttp import web
@@ -213,27 +218,51 @@ class Loopback:
         """Drop all behaviours, and keep the counts."""
         self._ask("/forget", {})
 
-    def reset(self) -> None:
-        """Forget counts and behaviours."""
-        self._ask("/reset", {})
+    def reset(self, **usual: object) -> None:
+        """Forget counts and behaviours; ``latency`` and ``answer`` may be set anew."""
+        self._ask("/reset", usual)
+
+
+_Running = tuple["subprocess.Popen[str]", int]
+_idle: dict[str, list[_Running]] = {}
+
+
+def _started(program: str) -> _Running:
+    process = subprocess.Popen(
+        [sys.executable, program, "--port", "0"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    return process, int(process.stdout.readline())
+
+
+@atexit.register
+def _end() -> None:
+    for process, _ in (one for several in _idle.values() for one in several):
+        process.kill()
+        process.communicate()
 
 
 @contextmanager
 def serving(
     *, latency: float = 0.0, answer: str = "7", program: str = __file__
 ) -> Iterator[Loopback]:
-    """Run a server in a process of its own for the length of a ``with`` block."""
-    command = [sys.executable, str(Path(program).resolve()), "--port", "0"]
-    command += ["--latency", str(latency), "--answer", answer]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
+    """Run a server for the length of a ``with`` block.
+
+    It is a process of its own, which the next block with the same program goes on with.
+    """
+    place = str(Path(program).resolve())
+    idle = _idle.setdefault(place, [])
+    running = idle.pop() if idle else _started(place)
+    server = Loopback(running[1])
+    server.reset(latency=latency, answer=answer)
     try:
-        assert process.stdout is not None
-        yield Loopback(int(process.stdout.readline()))
+        yield server
     finally:
-        process.kill()
-        process.communicate()
+        idle.append(running)
 
 
 def main(kind: type[Server] = Server) -> None:
