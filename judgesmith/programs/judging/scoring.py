@@ -113,7 +113,8 @@ def sampled_steps(
     enough: Callable[[], bool] | None = None,
 ) -> JudgeProgram:
     """Judge one response as often as ``protocol`` says, and make one judgement of it."""
-    if fault := unsendable({name: item.texts[name] for name in ("source", "response", "context")}):
+    texts = {"source": item.source, "response": item.response, "context": item.context}
+    if fault := unsendable(texts):
         return Judgement.unscored(fault)
     levels = levels_of(protocol.answers) if protocol.weighting == "probabilities" else {}
     samples = [

@@ -1,16 +1,19 @@
-"""Sends requests through lm15: one pool of connections per event loop."""
+"""Sends requests through lm15, one pool of connections per event loop, or through LiteLLM."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import json
+import logging
 import math
 import os
 import re
 import threading
+import traceback
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +27,7 @@ from lm15.router import LITELLM_PROVIDER_PREFIXES
 from lm15.transports import StdlibAsyncTransport, StdlibTransport, TransportError, TransportRequest
 
 from judgesmith.errors import InputError
+from judgesmith.front_door import at
 from judgesmith.programs.lm.errors import (
     ContextWindowExceeded,
     ModelError,
@@ -397,3 +401,78 @@ def _own_address(provider: str) -> str:
     adapter: Any = definition.adapter
     address = definition.access.base_url or adapter.__dataclass_fields__["base_url"].default
     return public_address(address)
+
+
+_TO_DSPY = "judgesmith.programs.lm.dspy_lm:request_to_dspy"
+
+
+class LiteLLMEngine:
+    """Asks one model that lm15 does not know through LiteLLM, without its cache and retries."""
+
+    def __init__(self, model: str, *, api_base: str | None = None, timeout: float = 600.0) -> None:
+        self.model = model
+        provider = model.partition("/")[0]
+        self.endpoint = public_address(api_base) if api_base else f"litellm:{provider}"
+        self.route = f"LiteLLM, {self.endpoint if api_base else provider}"
+        self._options: dict[str, Any] = {"timeout": timeout}
+        if api_base:
+            self._options["api_base"] = api_base
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        from dspy.clients.engines.litellm_engine import AsyncLiteLLMEngine
+
+        with self._our_errors():
+            sent, changed = self._request(request)
+            response = await AsyncLiteLLMEngine(**self._options).complete(sent)
+        return self._answer(response, changed)
+
+    def complete_sync(self, request: ModelRequest) -> ModelAnswer:
+        from dspy.clients.engines.litellm_engine import LiteLLMEngine as Wrapped
+
+        with self._our_errors():
+            sent, changed = self._request(request)
+            response = Wrapped(**self._options).complete(sent)
+        return self._answer(response, changed)
+
+    def _request(self, request: ModelRequest) -> tuple[Any, tuple[str, ...]]:
+        _stay_private()
+        sent: tuple[Any, tuple[str, ...]] = at(_TO_DSPY)(request, self.model)
+        return sent
+
+    @contextmanager
+    def _our_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as fault:
+            raise error_from_lm15(fault, self.model, self.endpoint) from None
+
+    def _answer(self, response: Any, changed: tuple[str, ...]) -> ModelAnswer:
+        try:
+            return answer_from_lm15(response, changed)
+        except GARBLED as fault:
+            raise error_from_reply(fault, self.model, self.endpoint) from None
+
+    async def aclose(self) -> None:
+        """Do nothing: LiteLLM's connections belong to the whole process."""
+
+    def close(self) -> None:
+        """Do nothing: LiteLLM's connections belong to the whole process."""
+
+
+class _WithoutKeys(logging.Filter):
+    """Takes keys out of what is logged."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = redacted(record.getMessage()), None
+        if record.exc_info:
+            record.exc_text = redacted("".join(traceback.format_exception(*record.exc_info)))
+        return True
+
+
+_WITHOUT_KEYS = _WithoutKeys()
+
+
+def _stay_private() -> None:
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    for name in ("LiteLLM", "httpx"):
+        logging.getLogger(name).addFilter(_WITHOUT_KEYS)

@@ -415,12 +415,7 @@ def _unnamed(name: str, api_base: str | None, timeout: float) -> UnnamedEngine:
         return UnnamedEngine(None, name)
 
 
-_ENGINES = {
-    "offline": "judgesmith.programs.offline:OfflineEngine",
-    "native": "judgesmith.programs.lm.engines:NativeEngine",
-    "litellm": "judgesmith.programs.lm.litellm_engine:LiteLLMEngine",
-}
-_NATIVE_ROUTE = "judgesmith.programs.lm.engines:native_route"  # loads the client
+_OFFLINE = "judgesmith.programs.offline:OfflineEngine"
 
 
 def engine_for(
@@ -434,16 +429,17 @@ def engine_for(
     """
     check_name(name)
     if name == "offline":
-        offline: PureEngine = at(_ENGINES["offline"])()
+        offline: PureEngine = at(_OFFLINE)()
         return offline
     head, separator, rest = name.partition("/")
     if not (head and separator and rest):
         raise InputError(
             f"a model is 'offline' or 'provider/model', such as openai/gpt-4o-mini; got {name!r}."
         )
-    place = _ENGINES["native" if at(_NATIVE_ROUTE)(name) else "litellm"]
-    engine: Engine = at(place)(name, api_base=api_base, timeout=timeout)
-    return engine
+    from judgesmith.programs.lm import engines  # loads the client
+
+    kind = engines.NativeEngine if engines.native_route(name) else engines.LiteLLMEngine
+    return kind(name, api_base=api_base, timeout=timeout)
 
 
 def lm_client_of(lm: object) -> LMClient | None:

@@ -35,13 +35,13 @@ from judgesmith.programs.lm import (
 )
 from judgesmith.programs.lm.dspy_lm import answer_to_dspy, request_from_dspy, request_to_dspy
 from judgesmith.programs.lm.engines import (
+    LiteLLMEngine,
     NativeEngine,
     TextScoring,
     continuation_tokens,
     native_route,
 )
 from judgesmith.programs.lm.errors import speaks_of_one_item
-from judgesmith.programs.lm.litellm_engine import LiteLLMEngine
 from judgesmith.programs.lm.lm15_bridge import (
     _MARK,
     answer_from_lm15,

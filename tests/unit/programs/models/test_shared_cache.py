@@ -22,7 +22,7 @@ from judgesmith.programs.lm import (
     lm_client_of,
     model,
 )
-from judgesmith.programs.lm.cache.postgres_database import advice, is_lost
+from judgesmith.programs.lm.cache.postgres import advice, is_lost
 from judgesmith.programs.lm.cache.records import Claim, Granted, Record, Settle, Withdraw
 
 ANSWER = ModelAnswer(text="7", input_tokens=10, output_tokens=1)
