@@ -628,7 +628,7 @@ EXEMPLAR = JudgeFamily(
     calls=exemplar_calls,
     efforts=exemplar_efforts,
     roles=(("writer", ("end", "between")),),
-    questions="judgesmith.signatures.questions.exemplar:",
+    questions="judgesmith.signatures.questions.exemplar:QUESTIONS",
     space=exemplar_space,
     judge="judgesmith.programs.families.modules:ExemplarJudge",
 )

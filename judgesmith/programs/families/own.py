@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import ModuleType
 from typing import Any, Literal
 
 import dspy
@@ -17,6 +16,7 @@ from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily, register_family
 from judgesmith.programs.judging.scoring import whole_or_each
 from judgesmith.signatures.config import WholeOrEachConfig
+from judgesmith.signatures.questions import Questions
 from judgesmith.signatures.space import Rubrics, Space, asks_choices, usual_choices
 
 _OUTSIDE = ("source", "context", "response")
@@ -99,19 +99,10 @@ def judge_family(
         protocol=config,
         forms=forms,
         space=space,
-        questions=_module_of(name, asked, ends),
+        questions=Questions(asked, ends),
     )
     register_family(family)
     return family
-
-
-def _module_of(
-    name: str, asked: Mapping[str, type[dspy.Signature]], ends: tuple[str, str]
-) -> ModuleType:
-    """Return signatures as a module has them that says what a shipped family asks."""
-    module = ModuleType(f"questions_of_{name}")
-    vars(module).update(QUESTIONS=dict(asked), ENDS=ends)
-    return module
 
 
 def _check(name: str, kind: str, signature: type[dspy.Signature]) -> None:

@@ -669,7 +669,7 @@ PAIRS = JudgeFamily(
     efforts=pair_efforts,
     source_steps=source_steps,
     most_calls=most_calls,
-    questions="judgesmith.signatures.questions.pairwise:",
+    questions="judgesmith.signatures.questions.pairwise:QUESTIONS",
     space=pair_space,
     judge="judgesmith.programs.families.modules:PairwiseJudge",
 )

@@ -64,7 +64,7 @@ DIRECT = JudgeFamily(
     about="asks for a score and nothing else, of the whole or of each criterion",
     protocol=DirectConfig,
     forms=direct_forms,
-    questions="judgesmith.signatures.questions.direct:",
+    questions="judgesmith.signatures.questions.pointwise:DIRECT",
     judge="judgesmith.programs.families.modules:DirectJudge",
 )
 
@@ -95,7 +95,7 @@ EXPLAIN_EVAL = JudgeFamily(
     about="analyses and rates each criterion, or the whole, in words and a score",
     protocol=ExplainEvalConfig,
     forms=explain_eval_forms,
-    questions="judgesmith.signatures.questions.explain_eval:",
+    questions="judgesmith.signatures.questions.pointwise:EXPLAIN_EVAL",
     space=explain_eval_space,
     judge="judgesmith.programs.families.modules:ExplainEvalJudge",
 )
@@ -261,7 +261,7 @@ G_EVAL = JudgeFamily(
     forms=g_eval_forms,
     steps=g_eval_steps,
     inputs=g_eval_inputs,
-    questions="judgesmith.signatures.questions.g_eval:",
+    questions="judgesmith.signatures.questions.pointwise:G_EVAL",
     space=g_eval_space,
     judge="judgesmith.programs.families.modules:GEvalJudge",
 )
@@ -395,7 +395,7 @@ CHECKLIST = JudgeFamily(
     forms=checklist_forms,
     once=checklist_once,
     inputs=checklist_inputs,
-    questions="judgesmith.signatures.questions.checklist:",
+    questions="judgesmith.signatures.questions.pointwise:CHECKLIST",
     space=checklist_space,
     judge="judgesmith.programs.families.modules:ChecklistJudge",
 )

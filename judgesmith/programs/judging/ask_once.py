@@ -25,8 +25,7 @@ from judgesmith.signatures.config import (
 )
 from judgesmith.signatures.judgement import Cause
 from judgesmith.signatures.plain_data import read_yaml
-from judgesmith.signatures.questions.checklist import WriteQuestions
-from judgesmith.signatures.questions.g_eval import WriteSteps
+from judgesmith.signatures.questions.pointwise import WriteQuestions, WriteSteps
 from judgesmith.signatures.questions.texts import ParaphraseInstruction, RewriteText
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem, item_to_judge
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.questions import Questions
 from judgesmith.signatures.questions.on_scale import Explain, question_on, without_fields
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import Scale
@@ -440,15 +441,14 @@ class FamilyJudge(Judge):
         own = self._settings
         if not self.family.questions:
             return {}
-        asked = at(self.family.questions)
+        asked: Questions = at(self.family.questions)
         explain: Explain = getattr(own, "explain", "before")
         found = {}
         for name, form in self.family.forms(own).items():
             about = "whole" if place_of(name) is None else "each"
-            signature = asked.QUESTIONS.get(self._asked(name)) or asked.QUESTIONS[about]
+            signature = asked.signatures.get(self._asked(name)) or asked.signatures[about]
             if {"score", "assessments"} & set(signature.output_fields):
-                ends = getattr(asked, "ENDS", None)
-                signature = question_on(signature, own.answers, explain, ends=ends)
+                signature = question_on(signature, own.answers, explain, ends=asked.ends)
             told = {**dict.fromkeys(form.told, ""), **self.fixed_inputs(name)}
             found[name] = without_untold(signature, told)
         return found

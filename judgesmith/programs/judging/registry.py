@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, SerializeAsAny
@@ -27,6 +26,7 @@ from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.plain_data import record_faults
+from judgesmith.signatures.questions import Questions
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Rubrics, Space, asks_choices, usual_choices
 
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 
 
 _LINES = ("steps", "questions", "shows", "ignores")  # what may be given by criterion
-
-
-Part = str | type | ModuleType
-"""What needs DSPy: its place, as ``module:name``, imported when it is used; or the thing itself."""
 
 
 class UnknownJudgeError(InputError):
@@ -96,10 +92,10 @@ class JudgeFamily:
     protocol : type of JudgeConfig
         Its configuration.
     judge : class or str
-        The ``Judge``, or its place as ``module:name``, which is imported when it is used.
-    questions : module or str
-        Its ``QUESTIONS`` are the DSPy signatures by name, or as ``whole`` and ``each``; its
-        ``ENDS`` what the lowest and the highest score mean. Or its place, as ``module:``.
+        The ``Judge``. It needs DSPy, and is imported when it is used if it is named by its place,
+        ``module:name``.
+    questions : Questions or str
+        The DSPy signatures; or their place.
     forms : callable
         Returns a ``QuestionForm`` by question, in the order in which they are asked.
     once : callable or None
@@ -136,9 +132,9 @@ class JudgeFamily:
     name: str
     about: str
     protocol: type[JudgeConfig]
-    judge: Part
+    judge: type | str
     forms: Callable[[Any], dict[str, QuestionForm]]
-    questions: Part = ""
+    questions: Questions | str = ""
     once: Callable[[Any, Asking], Once] | None = None
     steps: Callable[[Any, RatedItem], JudgeProgram] | None = None
     inputs: Callable[[Any, str], dict[str, str]] = told_inputs

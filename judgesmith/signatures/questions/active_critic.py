@@ -4,6 +4,7 @@ import dspy
 
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
 from judgesmith.signatures.judgement import Assessment, score_desc
+from judgesmith.signatures.questions import Questions
 from judgesmith.signatures.scale import PERCENT, Scale
 
 # Said once, in every question: DSPy shows field descriptions to the model.
@@ -119,11 +120,13 @@ class ScoreOverall(dspy.Signature):
     score: int = dspy.OutputField(desc=score_desc(*ENDS_OF["ScoreOverall"]))
 
 
-QUESTIONS = {
-    "grade": GradeResponse,
-    "rate": RateByCriteria,
-    "assess": AssessCriteria,
-    "each": AssessCriterion,
-    "overall": ScoreOverall,
-}
+QUESTIONS = Questions(
+    {
+        "grade": GradeResponse,
+        "rate": RateByCriteria,
+        "assess": AssessCriteria,
+        "each": AssessCriterion,
+        "overall": ScoreOverall,
+    }
+)
 """The questions by name, or by what they are about."""

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import dspy
 
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
+from judgesmith.signatures.questions import Questions
 from judgesmith.signatures.questions.on_scale import On
 from judgesmith.signatures.scale import THREE, YES_NO
 
@@ -98,10 +99,12 @@ class CompareYesNo(_Compare):
     )
 
 
-QUESTIONS = {
-    "end": WriteEnd,
-    "between": WriteBetween,
-    "three": CompareThree,
-    "yes-no": CompareYesNo,
-}
+QUESTIONS = Questions(
+    {
+        "end": WriteEnd,
+        "between": WriteBetween,
+        "three": CompareThree,
+        "yes-no": CompareYesNo,
+    }
+)
 """The questions by name; comparisons by their form."""

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import dspy
 
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
+from judgesmith.signatures.questions import Questions
 from judgesmith.signatures.questions.on_scale import On
 from judgesmith.signatures.scale import PREFERENCES, Scale
 
@@ -36,7 +37,7 @@ class CompareTwo(dspy.Signature):
     )
 
 
-QUESTIONS = {"compare": CompareTwo}  # the questions by name, or by what they are about
+QUESTIONS = Questions({"compare": CompareTwo})  # the questions by name, or by what they are about
 
 
 RELATIONS = Scale.categorical("second", "similar", "first")

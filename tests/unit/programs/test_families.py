@@ -32,8 +32,8 @@ from judgesmith.programs.judging.registry import (
 )
 from judgesmith.programs.lm import model
 from judgesmith.signatures import ActiveCriticConfig, Aggregation, RatedItem, Rubric
-from judgesmith.signatures.questions.direct import ScoreOne
 from judgesmith.signatures.questions.exemplar import WriteEnd
+from judgesmith.signatures.questions.pointwise import ScoreOne
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "judge-families.md"
 FAMILIES = [one.name for one in known_families()]
