@@ -137,12 +137,6 @@ def test_a_group_without_a_scored_row_is_undefined_and_counted():
     assert (found.largest.n_undefined, found.n_unscored, found.largest.n) == (1, 80, 160)
 
 
-def test_any_kind_of_vector_is_taken():
-    given = gaps(pd.Series([1.0, 3, 2, 5, 4, 4]), range(6), pd.Series(list("aabbab")))
-    plain = gaps([1, 3, 2, 5, 4, 4], [0, 1, 2, 3, 4, 5], list("aabbab"))
-    assert given.largest.value == plain.largest.value
-
-
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
@@ -282,12 +276,6 @@ def test_unscored_rows_are_left_out_and_counted():
     assert found.slope.n == 158
 
 
-def test_any_kind_of_vector_is_taken_of_length_bias():
-    given = bias(pd.Series([1.0, 3, 2, 5]), (1, 2, 3, 4), np.array([9, 7, 8, 5], dtype=object))
-    plain = bias([1, 3, 2, 5], [1, 2, 3, 4], [9, 7, 8, 5])
-    assert given.slope.value == plain.slope.value
-
-
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
@@ -380,11 +368,6 @@ def test_labels_that_are_none_are_refused_by_name():
         system_means(scores, scores, systems=None)
     with pytest.raises(TypeError, match="systems must be a sequence of labels"):
         system_difference(scores, scores, systems=3, first=1, second=2)
-
-
-def test_labels_of_arrays_are_plain_values():
-    found = system_means([1, 2, 3, 4], [1, 2, 3, 4], systems=np.array([7, 7, 8, 8]))
-    assert [type(each.system) for each in found] == [int, int]
 
 
 def test_scores_that_squares_would_overflow_are_refused():
@@ -776,12 +759,6 @@ def test_unscored_rows_are_left_out_and_counted_of_self_preference():
     kept = ~np.isnan(judge)
     found, alone = preference(judge, human, own), preference(judge[kept], human[kept], own[kept])
     assert (found.n_unscored, found.gap) == (2, alone.gap)
-
-
-def test_any_kind_of_vector_is_taken_of_self_preference():
-    given = preference(pd.Series([1.0, 3, 2, 5]), (1, 2, 3, 4), pd.Series([True, False] * 2))
-    plain = preference([1, 3, 2, 5], [1, 2, 3, 4], [1, 0, 1, 0])
-    assert given.gap.value == plain.gap.value
 
 
 @pytest.mark.parametrize(

@@ -415,13 +415,6 @@ def test_folds_that_cannot_be_dealt_are_refused():
         cross_calibrated([1, 2], [1, 2], fit=affine_map, rng="0", n_folds=2)
 
 
-def test_many_rows_are_no_trouble_of_calibrating():
-    rng = np.random.default_rng(0)
-    predicted = rng.normal(size=200_000)
-    curve = isotonic_map(predicted + rng.normal(size=len(predicted)), predicted)
-    assert curve([0.0])[0] == pytest.approx(0, abs=0.1)
-
-
 @pytest.mark.parametrize("bounds", [(5, 1), (1,), 3, (1, 2, 3), (0, np.inf), (np.nan, 1), "ab"])
 def test_bounds_that_are_no_two_ends_are_refused(bounds):
     with pytest.raises(ValueError, match=r"^bounds "):
@@ -612,14 +605,6 @@ def test_the_interval_covers_the_binned_error_about_as_often_as_it_claims(bend):
         found = calibration_error(score + bend * np.sin(score) + noise, score, sources=sources)
         covered += found.root_mean_square.low <= truth <= found.root_mean_square.high
     assert covered / 300 >= 0.91
-
-
-@pytest.mark.no_cover
-def test_many_rows_are_no_trouble_of_calibration_error():
-    rng = np.random.default_rng(0)
-    score = rng.uniform(1, 5, size=200_000)
-    found = calibration_error(score + rng.normal(size=len(score)), score)
-    assert found.expected < 0.01
 
 
 # -- conformal -----------------------------------------------------------------------------------

@@ -307,20 +307,6 @@ def test_impossible_settings_are_refused(change, error, message):
         agreement_difference([1, 2, 3], [1, 2, 3], [1, 2, 3], sources=range(3), **given)
 
 
-def test_labels_may_come_one_by_one():
-    human, first, second = np.random.default_rng(0).normal(size=(3, 12))
-    given = {"statistic": "pearson", "level": "dataset"}
-
-    def both(labels):
-        rng = np.random.default_rng(1)
-        more = given | {"rng": rng, "sources": labels(3), "systems": labels(2)}
-        one = agreement_interval(human, first, **more, resample="both", n_resamples=50)
-        more = given | {"rng": rng, "sources": labels(3), "systems": labels(2)}
-        return one, agreement_difference(human, first, second, **more, n_resamples=50)
-
-    assert both(lambda n: (i // n for i in range(12))) == both(lambda n: np.arange(12) // n)
-
-
 def test_what_is_no_list_of_labels_is_refused():
     given = {"statistic": "pearson", "level": "dataset", "rng": np.random.default_rng(0)}
     with pytest.raises(TypeError, match="sources must be a sequence of labels"):
@@ -594,19 +580,6 @@ class TestOddInputs:
             found = interval(predicted, range(30), sources, systems=systems, **settings)
             assert np.isnan([found.value, found.low, found.high]).all()
 
-    def test_lists_series_yes_and_no_and_objects_are_scores(self, settings):
-        pandas = pytest.importorskip("pandas")
-        rng = np.random.default_rng(16)
-        sources, systems = (each.ravel() for each in np.indices((8, 7)))
-        human = rng.random(56) < 0.5
-        judge = np.where(human, rng.random(56) < 0.9, rng.random(56) < 0.2)
-        labels = {"systems": systems, **settings}
-        found = interval(judge, human, sources, **labels)
-        assert 0 < found.value < 3
-        kinds = (list, pandas.Series, lambda each: each.astype(object), lambda each: each * 1.0)
-        for kind in kinds:
-            assert interval(kind(judge), kind(human), kind(sources), **labels) == found
-
     @pytest.mark.parametrize(
         ("change", "message"),
         [
@@ -769,19 +742,6 @@ def test_what_does_not_pair_up_is_refused(first, second, said):
         mean_agreement_difference(
             first, second, statistic="q", level="dataset", rng=np.random.default_rng(0)
         )
-
-
-@pytest.mark.parametrize("labels", [[("a", 1), ("a", 2), ("b", 1)], [1, "1", 2], [1.5, 2.5, 3.5]])
-def test_sources_may_have_any_labels(labels):
-    one = part(0, n_sources=3)
-    named = dataclasses.replace(one, sources=[labels[source] for source in one.sources])
-    how = {"statistic": "pearson", "level": "dataset"}
-    found, again = (
-        mean_agreement_interval([each], **how, rng=np.random.default_rng(1))
-        for each in (one, named)
-    )
-    assert found == again
-    assert found.n_groups == 3
 
 
 def test_systems_are_drawn_for_all_parts_at_once():

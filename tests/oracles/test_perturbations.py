@@ -256,14 +256,6 @@ def test_a_report_is_ready_for_json():
     assert told["lowest"]["n_groups"] == 40
 
 
-def test_masked_scores_are_unscored():
-    originals, perturbed = judged()
-    masked = np.ma.masked_array(perturbed, mask=np.arange(40)[:, None] % np.full((4, 1, 2), 7) == 0)
-    found = report(originals, masked)
-    assert found.perturbations[0].tests[0].n_dropped == 6
-    assert found == report(originals, masked.filled(np.nan))
-
-
 def test_lists_and_frames_do_as_arrays():
     originals, perturbed = judged()
     frames = report(pd.DataFrame(originals), perturbed.tolist())
@@ -749,21 +741,6 @@ def test_rejects_one_time_in_twenty_where_nothing_is_lost():
     assert np.mean(wilcoxon_log_p(lost, np.zeros(100)) <= math.log(0.05)) == pytest.approx(
         0.05, abs=0.005
     )
-
-
-@pytest.mark.parametrize(
-    "scores",
-    [
-        [3, 2, 5],
-        (3, 2, 5),
-        np.array([3, 2, 5], dtype=np.int8),
-        np.array([3, 2, 5], dtype=object),
-        pd.Series([3, 2, 5], index=[7, 8, 9]),
-    ],
-)
-def test_scores_may_come_as_any_array_of_numbers(scores):
-    assert float(wilcoxon_log_p(scores, [1, 1, 1])) == pytest.approx(math.log(1 / 8))
-    assert float(wilcoxon_log_p([True, False], [False, False])) == pytest.approx(math.log(1 / 2))
 
 
 def test_no_items_and_no_sets_are_undefined_and_empty():

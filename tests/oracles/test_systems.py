@@ -5,7 +5,6 @@ import json
 from statistics import NormalDist
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -134,19 +133,6 @@ def test_ratings_that_do_not_vary_have_no_interval():
     found = prediction_powered_mean([4] * 8, JUDGE, OTHERS)
     assert (found.classical.value, found.estimate.value) == (4, 4)
     assert np.isnan([found.classical.low, found.estimate.low, found.gain]).all()
-
-
-def test_any_kind_of_vector_is_taken():
-    given = prediction_powered_mean(
-        np.array(HUMAN, dtype=object),
-        pd.Series(JUDGE),
-        tuple(OTHERS),
-        sources=pd.Series(range(8)),
-        sources_unlabelled=np.arange(8, 20),
-    )
-    assert given == prediction_powered_mean(HUMAN, JUDGE, OTHERS)
-    shares = prediction_powered_mean([True, False] * 4, JUDGE, OTHERS)
-    assert shares.classical.value == 0.5
 
 
 @pytest.mark.parametrize(
