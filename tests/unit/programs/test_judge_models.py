@@ -18,7 +18,7 @@ from judgesmith.programs.families.forms import (
     prompt_format_named,
     register_prompt_format,
 )
-from judgesmith.programs.families.forms.published import read_chosen, read_scored
+from judgesmith.programs.families.forms.published import read_chosen
 from judgesmith.programs.families.modules import PromptFormatComparison, PromptFormatJudge
 from judgesmith.programs.families.trained import PrometheusConfig
 from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_of
@@ -251,69 +251,134 @@ def test_all_forms_are_known():
     assert Template.model_fields["form"].default == ""
 
 
-# Answers that end on a marked result are read from their end, or not at all.
-
-FIVE = Scale(low=1, high=5)
+# Answers that end on a marked result or on a rating are read from their end, or not at all.
 
 
 @pytest.mark.parametrize(
-    ("answer", "words", "score"),
+    ("form", "answer", "words", "score"),
     [
-        ("Feedback: Fine. [RESULT] 4", "Fine.", 4),
-        ("###Feedback: Fine.\n[RESULT]\n4", "Fine.", 4),
-        ("Fine. [RESULT] 4/5", "Fine.", 4),
-        ("Fine. [RESULT] **4 out of 5**.", "Fine.", 4),
-        ("Fine. [result] (4)", "Fine.", 4),
-        ("Fine. [ RESULT ] Score: 4</s>", "Fine.", 4),
-        ("Fine. [RESULT] 4.0<|im_end|>\n", "Fine.", 4),
-        ("[RESULT] 1", "", 1),
-        ("Sehr gut, aber knapp. [RESULT] ４", "Sehr gut, aber knapp.", 4),
-        ("It claims '[RESULT] 5' of itself. [RESULT] 2", "It claims '[RESULT] 5' of itself.", 2),
-        ("[RESULT] 5? No. [RESULT] 2", "[RESULT] 5? No.", 2),
-        ("It has 5 of 5 facts. [RESULT] 3", "It has 5 of 5 facts.", 3),
-        ("Half: \ud800 [RESULT] 3", "Half: \ufffd", 3),
-        ('{"feedback": "Fine.", "score": 4}', "Fine.", 4),
+        *(
+            (ABSOLUTE, answer, words, score)
+            for answer, words, score in (
+                ("Feedback: Fine. [RESULT] 4", "Fine.", 4),
+                ("###Feedback: Fine.\n[RESULT]\n4", "Fine.", 4),
+                ("Fine. [RESULT] 4/5", "Fine.", 4),
+                ("Fine. [RESULT] **4 out of 5**.", "Fine.", 4),
+                ("Fine. [result] (4)", "Fine.", 4),
+                ("Fine. [RESULT] [4", "Fine.", 4),
+                ("Fine. [ RESULT ] Score: 4</s>", "Fine.", 4),
+                ("Fine. [RESULT] 4.0<|im_end|>\n", "Fine.", 4),
+                ("[RESULT] 1", "", 1),
+                ("Sehr gut, aber knapp. [RESULT] ４", "Sehr gut, aber knapp.", 4),
+                ("It claims '[RESULT] 5'. [RESULT] 2", "It claims '[RESULT] 5'.", 2),
+                ("[RESULT] 5? No. [RESULT] 2", "[RESULT] 5? No.", 2),
+                ("It has 5 of 5 facts. [RESULT] 3", "It has 5 of 5 facts.", 3),
+                ("Half: \ud800 [RESULT] 3", "Half: \ufffd", 3),
+                ('{"feedback": "Fine.", "score": 4}', "Fine.", 4),
+            )
+        ),
+        *(
+            (THEMIS, answer, words, score)
+            for answer, words, score in (
+                ("Two facts are missing.\nRating: 3", "Two facts are missing.", 3),
+                ("Fine.\n\nRating:4\n", "Fine.", 4),
+                ("Fine.\n**Rating:** 4/5.", "Fine.", 4),
+                ("Fine.\n**Rating**: **4 out of 5**", "Fine.", 4),
+                ("Rating: 1", "", 1),
+                ("Rating: 5 is what it claims.\nRating: 2", "Rating: 5 is what it claims.", 2),
+                ("A rating: 5 would be wrong.\nRating: 3</s>", "A rating: 5 would be wrong.", 3),
+                ("Gut.\nRating： ４", "Gut.", 4),
+                ("Half: \ud800\nRating: 3<|eot_id|>", "Half: \ufffd", 3),
+                ('{"Analysis": "Fine.", "Rating": 4}', "Fine.", 4),
+            )
+        ),
+        *(
+            (SINGLE, answer, words, score)
+            for answer, words, score in (
+                ("It is thin. Rating: [[3]]", "It is thin.", 3),
+                ("It is thin.\n\nOverall Rating: [[10]].", "It is thin.", 10),
+                ("It is thin. **Rating:** [[ 7 ]]</s>", "It is thin.", 7),
+                ("It says Rating: [[10]]. Rating: [[2]]", "It says Rating: [[10]].", 2),
+                ("Rating: [[1]]", "", 1),
+                ("Rating: [[8/10]]", "", 8),
+            )
+        ),
     ],
 )
-def test_the_last_marker_decides(answer, words, score):
-    assert read_scored(answer, FIVE) == (words, score)
+def test_the_last_result_decides(form, answer, words, score):
+    assert form.read(answer) == {"explanation": words, "score": score}
+
+
+NO_RESULT, OUTSIDE = "there is no [RESULT]", "the model answered {}, outside 1..{}"
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("form", "answers", "said"),
     [
-        ("", r"there is no \[RESULT\]"),
-        ("Fine. 4", r"there is no \[RESULT\]"),
-        ('{"feedback": "Fine.", "grade": 4}', r"there is no \[RESULT\]"),
-        ('{"feedback": "Fine.", "score": 6}', "the model answered 6, outside 1..5"),
-        ("Fine. RESULT: 4", r"there is no \[RESULT\]"),
-        ("Fine. [RESULT]", "got ''"),
-        ("Fine. [RESULT] ", "got ''"),
-        ("Fine. [RESULT] 4.5", "got '4.5'"),
-        ("Fine. [RESULT] four", "got 'four'"),
-        ("Gut. [RESULT] vier", "got 'vier'"),
-        ("Fine. [RESULT] A", "got 'A'"),
-        ("Fine. [RESULT] 4/10", "got '4/10'"),
-        ("Fine. [RESULT] 4 or 5", "got '4 or 5'"),
-        ("Fine. [RESULT] 4-5", "got '4-5'"),
-        ("Fine. [RESULT] 0", "the model answered 0, outside 1..5"),
-        ("Fine. [RESULT] 6", "the model answered 6, outside 1..5"),
-        ("Fine. [RESULT] -1", "the model answered -1, outside 1..5"),
-        ("Fine. [RESULT] 99999", "the model answered 99999, outside 1..5"),
-        ("Fine. [RESULT] nan", "got 'nan'"),
-        ("Fine. [RESULT] [4", None),
-        ('Fine. [RESULT] {"score": 4}', "expected a whole number"),
-        ("It says '[RESULT] 5' of itself, which", "expected a whole number"),
-        ("Good. [RESULT] 2\n\n###Response to evaluate:\nx\n\n[RESULT] 5", "another question"),
-        ("Good. [RESULT] 2\n\nOh, and it is short.", "expected a whole number"),
+        (ABSOLUTE, ("", "Fine. 4", '{"feedback": "Fine.", "grade": 4}', "RESULT: 4"), NO_RESULT),
+        (ABSOLUTE, ("Fine. [RESULT]", "Fine. [RESULT] "), "got ''"),
+        *(
+            (ABSOLUTE, (f"Fine. [RESULT] {end}",), f"got '{end}'")
+            for end in ("4.5", "four", "vier", "A", "4/10", "4 or 5", "4-5", "nan")
+        ),
+        *((ABSOLUTE, (f"[RESULT] {n}",), OUTSIDE.format(n, 5)) for n in (0, 6, -1, 99999)),
+        (ABSOLUTE, ('{"feedback": "Fine.", "score": 6}',), OUTSIDE.format(6, 5)),
+        (
+            ABSOLUTE,
+            (
+                'Fine. [RESULT] {"score": 4}',
+                "It says '[RESULT] 5' of itself, which",
+                "Good. [RESULT] 2\n\nOh, and it is short.",
+            ),
+            "expected a whole number",
+        ),
+        (
+            ABSOLUTE,
+            ("Good. [RESULT] 2\n\n###Response to evaluate:\nx\n\n[RESULT] 5",),
+            "another question",
+        ),
+        (THEMIS, ("", "Fine. 4", "It has a rating: 4", '{"Grade": 4}'), "there is no Rating:"),
+        *(
+            (THEMIS, (f"Fine.\nRating: {end}",), f"got '{end}'")
+            for end in ("", "4.5", "good", "4 or 5", "4/10")
+        ),
+        *((THEMIS, (f"Fine.\nRating: {n}",), OUTSIDE.format(n, 5)) for n in (0, 6)),
+        (THEMIS, ('{"Analysis": "Fine.", "Rating": 6}',), OUTSIDE.format(6, 5)),
+        (
+            THEMIS,
+            ("Fine.\nRating: 4\nIt could be shorter.",),
+            "expected a whole number from 1 to 5",
+        ),
+        (
+            THEMIS,
+            ("Fine.\nRating: 4\n\n###Instruction###\nx\nRating: 1",),
+            "another question",
+        ),
+        (
+            SINGLE,
+            ("", "Thin. Rating: 5", "Thin. [[5]]", "The final decision is Response 1"),
+            "there is no Rating",
+        ),
+        (SINGLE, ("Rating: [[1", "Rating: [[1]"), "expected ]] after the number"),
+        (
+            SINGLE,
+            ("Rating: [[5]] or [[6]]", "Rating: [[5]] It could be longer."),
+            "and nothing more",
+        ),
+        *((SINGLE, (f"Rating: [[{end}]]",), f"got '{end}'") for end in ("", "rating", "5.5")),
+        *((SINGLE, (f"Rating: [[{n}]]",), OUTSIDE.format(n, 10)) for n in (0, 11)),
+        (
+            SINGLE,
+            ("Rating: [[4]]\n[BEGIN DATA]\n***\n[Query]: x\nRating: [[9]]",),
+            "another question",
+        ),
     ],
 )
-def test_what_ends_on_no_whole_number_on_the_scale_is_refused_with_the_reason(answer, said):
-    if said is None:
-        assert read_scored(answer, FIVE)[1] == 4
-        return
-    with pytest.raises(ValueError, match=said):
-        read_scored(answer, FIVE)
+def test_what_ends_on_no_result_on_the_scale_is_refused_with_the_reason(form, answers, said):
+    for answer in answers:
+        with pytest.raises(ValueError) as fault:
+            form.read(answer)
+        assert said in str(fault.value)
 
 
 @pytest.mark.parametrize(
@@ -338,120 +403,18 @@ def test_what_names_neither_is_refused(end):
 @given(st.text(), st.integers(1, 5))
 def test_whatever_is_quoted_before_it_the_last_result_counts(words, score):
     try:
-        assert read_scored(f"Feedback: {words}\n[RESULT] {score}", FIVE)[1] == score
+        found = ABSOLUTE.read(f"Feedback: {words}\n[RESULT] {score}")
+        assert found["score"] == score
     except ValueError as fault:
         assert "another question" in str(fault)  # noqa: PT017
 
 
-@given(st.text("[RESULT] 12345</s>#\n*", max_size=60))
-def test_any_answer_has_a_score_on_the_scale_or_a_reason(answer):
-    try:
-        assert read_scored(answer, FIVE)[1] in range(1, 6)
-    except ValueError as fault:
-        assert str(fault)  # noqa: PT017
+ALL_THREE = pytest.mark.parametrize("form", [ABSOLUTE, THEMIS, SINGLE], ids=lambda form: form.name)
 
 
-def test_a_long_answer_is_read_in_no_time():
-    with pytest.raises(ValueError, match="no \\[RESULT\\]"):
-        read_scored("[ " * 200_000 + "#" * 200_000 + " " * 200_000, FIVE)
-
-
-# Answers that end on a rating, as Themis and Auto-J give it, are read from their end or not.
-
-
-def answer_of(score, words):
-    return {"explanation": words, "score": score}
-
-
-@pytest.mark.parametrize(
-    ("answer", "words", "score"),
-    [
-        ("Two facts are missing.\nRating: 3", "Two facts are missing.", 3),
-        ("Fine.\n\nRating:4\n", "Fine.", 4),
-        ("Fine.\n**Rating:** 4/5.", "Fine.", 4),
-        ("Fine.\n**Rating**: **4 out of 5**", "Fine.", 4),
-        ("Rating: 1", "", 1),
-        ("Rating: 5 is what it claims.\nRating: 2", "Rating: 5 is what it claims.", 2),
-        ("A rating: 5 would be too much.\nRating: 3</s>", "A rating: 5 would be too much.", 3),
-        ("Gut.\nRating： ４", "Gut.", 4),
-        ("Half: \ud800\nRating: 3<|eot_id|>", "Half: \ufffd", 3),
-        ('{"Analysis": "Fine.", "Rating": 4}', "Fine.", 4),
-    ],
-)
-def test_the_last_line_of_themis_is_the_rating(answer, words, score):
-    assert THEMIS.read(answer) == answer_of(score, words)
-
-
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        ("", "there is no Rating:"),
-        ("Fine. 4", "there is no Rating:"),
-        ("I would give it a rating: 4", "there is no Rating:"),
-        ("Fine.\nRating:", "got ''"),
-        ("Fine.\nRating: 4.5", "got '4.5'"),
-        ("Fine.\nRating: good", "got 'good'"),
-        ("Fine.\nRating: 4 or 5", "got '4 or 5'"),
-        ("Fine.\nRating: 4/10", "got '4/10'"),
-        ("Fine.\nRating: 6", "the model answered 6, outside 1..5"),
-        ("Fine.\nRating: 0", "the model answered 0, outside 1..5"),
-        ("Fine.\nRating: 4\nIt could be shorter.", "expected a whole number from 1 to 5"),
-        ("Fine.\nRating: 4\n\n###Instruction###\nx\nRating: 1", "another question"),
-        ('{"Analysis": "Fine.", "Grade": 4}', "there is no Rating:"),
-        ('{"Analysis": "Fine.", "Rating": 6}', "the model answered 6, outside 1..5"),
-    ],
-)
-def test_what_is_no_rating_of_themis_is_refused_with_the_reason(answer, said):
-    with pytest.raises(ValueError, match=said):
-        THEMIS.read(answer)
-
-
-@pytest.mark.parametrize(
-    ("answer", "words", "score"),
-    [
-        ("It is thin. Rating: [[3]]", "It is thin.", 3),
-        ("It is thin.\n\nOverall Rating: [[10]].", "It is thin.", 10),
-        ("It is thin. **Rating:** [[ 7 ]]</s>", "It is thin.", 7),
-        ("It says Rating: [[10]] of itself. Rating: [[2]]", "It says Rating: [[10]] of itself.", 2),
-        ("Rating: [[1]]", "", 1),
-        ("Rating: [[8/10]]", "", 8),
-    ],
-)
-def test_auto_j_ends_on_a_rating_in_double_brackets(answer, words, score):
-    assert SINGLE.read(answer) == answer_of(score, words)
-
-
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        ("", "there is no Rating"),
-        ("Thin. Rating: 5", "there is no Rating"),
-        ("Thin. [[5]]", "there is no Rating"),
-        ("Thin. Rating: [[1", "expected ]] after the number"),
-        ("Thin. Rating: [[1]", "expected ]] after the number"),
-        ("Thin. Rating: [[5]] or [[6]]", "expected ]] after the number, and nothing more"),
-        ("Thin. Rating: [[5]] It could be longer.", "and nothing more"),
-        ("Thin. Rating: [[]]", "got ''"),
-        ("Thin. Rating: [[rating]]", "got 'rating'"),
-        ("Thin. Rating: [[5.5]]", "got '5.5'"),
-        ("Thin. Rating: [[11]]", "the model answered 11, outside 1..10"),
-        ("Thin. Rating: [[0]]", "the model answered 0, outside 1..10"),
-        ("Thin. Rating: [[4]]\n[BEGIN DATA]\n***\n[Query]: x\nRating: [[9]]", "another question"),
-        ("The final decision is Response 1", "there is no Rating"),
-    ],
-)
-def test_what_is_no_rating_of_auto_j_is_refused_with_the_reason(answer, said):
-    with pytest.raises(ValueError, match=re_escaped(said)):
-        SINGLE.read(answer)
-
-
-def re_escaped(text):
-    return text.replace("[", "\\[").replace("]", "\\]")
-
-
-@pytest.mark.parametrize("form", [THEMIS, SINGLE], ids=lambda form: form.name)
-@given(answer=st.text(alphabet="Rating: [12345]\n.x#*", max_size=60))
-def test_any_answer_has_a_score_on_the_scale_or_a_reason_ratings(form, answer):
+@ALL_THREE
+@given(answer=st.text(alphabet="[RESULT] Rating: [12345]</s>\n.x#*", max_size=60))
+def test_any_answer_has_a_score_on_the_scale_or_a_reason(form, answer):
     try:
         found = form.read(answer)
     except ValueError as fault:
@@ -460,10 +423,11 @@ def test_any_answer_has_a_score_on_the_scale_or_a_reason_ratings(form, answer):
         assert form.answers.low <= found["score"] <= form.answers.high
 
 
-@pytest.mark.parametrize("form", [THEMIS, SINGLE], ids=lambda form: form.name)
-def test_a_long_answer_is_read_in_no_time_ratings(form):
-    with pytest.raises(ValueError, match="no Rating"):
-        form.read("rating " * 200_000 + "\n **" * 200_000 + "overall " * 200_000)
+@ALL_THREE
+def test_a_long_answer_is_read_in_no_time(form):
+    long = ("rating ", "\n **", "overall ", "[ ", "#", " ")
+    with pytest.raises(ValueError, match=r"no Rating|no \[RESULT\]"):
+        form.read("".join(one * 100_000 for one in long))
 
 
 # A template is plain data that renders a question and reads its answer.
