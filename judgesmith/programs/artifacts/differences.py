@@ -12,8 +12,7 @@ from typing import Any
 from judgesmith.errors import InputError
 from judgesmith.programs.artifacts.card import printable
 from judgesmith.programs.artifacts.record import SavedRecord, agreement_text
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved, saved_leaves
-from judgesmith.programs.families.trained import AnnotatorConfig
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, lists_errors, saved_leaves
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -173,7 +172,7 @@ class Expectation:
             )
         for name, points in self.criteria.items():
             _within(points, PERCENT, f"criteria[{name!r}]")
-        if self.no_errors and not _finds_errors(judge):
+        if self.no_errors and not any(map(lists_errors, saved_leaves(judge))):
             raise InputError(
                 "no_errors needs a judge that looks for errors, and this one does not.",
                 hint="compile one with --judge annotator, or leave no_errors out.",
@@ -224,11 +223,6 @@ def _within(points: object, scale: Scale, name: str) -> None:
         raise InputError(
             f"{name} is in points from {scale.low:g} to {scale.high:g} here; got {bound:g}."
         )
-
-
-def _finds_errors(judge: AnySaved) -> bool:
-    kinds = (one.protocol for one in saved_leaves(judge))
-    return any(isinstance(one, AnnotatorConfig) or one.judge == "distilled" for one in kinds)
 
 
 def _cut(text: str) -> str:

@@ -572,13 +572,13 @@ def named_by_user(
     return saved.with_models(lms)
 
 
+def lists_errors(judge: SavedJudge) -> bool:
+    return any("errors" in question.outputs for question in judge.questions.values())
+
+
 def pointed_rubric(judge: AnySaved) -> Rubric:
     """Return task and criteria that a judge finds errors about; no criteria for the whole."""
-    leaves = [
-        one
-        for one in saved_leaves(judge)
-        if any("errors" in question.outputs for _, question in one.asked_questions())
-    ]
+    leaves = list(filter(lists_errors, saved_leaves(judge)))
     if not leaves:
         raise InputError(
             "the judge lists no errors.",

@@ -19,12 +19,10 @@ from judgesmith.programs.artifacts.saved_ensembles import (
 )
 from judgesmith.programs.exporting.export import Form, about, about_lines
 from judgesmith.programs.judging.prompts import ABSENT, Slot, Template
+from judgesmith.programs.judging.registry import family_of
 
 if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
-
-TOLD = ("active-critic", "direct", "g-eval", "explain-eval", "checklist")
-"""Families whose steps between questions can be told in a few sentences."""
 
 FENCES = (
     "A placeholder with fenced=true holds text from outside. Replace it by three lines: "
@@ -83,7 +81,7 @@ class Prompt(Form):
             return "the errors of its members are merged by rules, and perhaps by a supervisor"
         for leaf in saved_leaves(saved):
             family = leaf.protocol.judge
-            if family not in TOLD:
+            if not family_of(family).is_portable:
                 return f"messages do not tell what {family} does between questions and answers"
             if any(term.startswith("lexical:") for term in leaf.protocol.aggregation.terms):
                 return "its score weighs lexical features, which the package counts"

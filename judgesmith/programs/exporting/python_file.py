@@ -24,6 +24,7 @@ from judgesmith.programs.exporting.export import Form, Row, about, about_lines
 from judgesmith.programs.families.pointwise import ChecklistConfig
 from judgesmith.programs.judging.logprobs import criterion_term
 from judgesmith.programs.judging.prompts import Slot, Template
+from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.lm import ModelRequest, lm_client_of, request_settings
 from judgesmith.programs.lm.errors import (
     ContextWindowExceeded,
@@ -81,9 +82,6 @@ class StackAsked:
         return SimpleNamespace(choices=[choice])
 
 
-CARRIED = ("active-critic", "direct", "g-eval", "explain-eval", "checklist")
-"""Families whose judgements are rendered prompts, answers in sections, and plain weights."""
-
 _RUNTIME = Path(__file__).with_name("runtime.py")  # read, not imported: it needs openai
 _USE = '''"""A judge of texts by itself: Python and its openai client (pip install openai) suffice.
 
@@ -116,7 +114,7 @@ class PythonFile(Form):
             return "several of its models have one name for the openai client"
         for leaf in saved_leaves(saved):
             protocol = leaf.protocol
-            if protocol.judge not in CARRIED:
+            if not family_of(protocol.judge).is_portable:
                 return f"judges of the kind {protocol.judge} need more than a file can hold"
             if protocol.weighting != "none":
                 return (

@@ -237,4 +237,5 @@ ACTIVE_CRITIC = JudgeFamily(
     space=critic_space,
     judge="judgesmith.programs.families.modules:ActiveCritic",
     has_demonstrations=True,
+    is_portable=True,
 )

@@ -66,6 +66,7 @@ DIRECT = JudgeFamily(
     forms=direct_forms,
     questions="judgesmith.signatures.questions.pointwise:DIRECT",
     judge="judgesmith.programs.families.modules:DirectJudge",
+    is_portable=True,
 )
 
 
@@ -98,6 +99,7 @@ EXPLAIN_EVAL = JudgeFamily(
     questions="judgesmith.signatures.questions.pointwise:EXPLAIN_EVAL",
     space=explain_eval_space,
     judge="judgesmith.programs.families.modules:ExplainEvalJudge",
+    is_portable=True,
 )
 
 
@@ -264,6 +266,7 @@ G_EVAL = JudgeFamily(
     questions="judgesmith.signatures.questions.pointwise:G_EVAL",
     space=g_eval_space,
     judge="judgesmith.programs.families.modules:GEvalJudge",
+    is_portable=True,
 )
 
 
@@ -398,6 +401,7 @@ CHECKLIST = JudgeFamily(
     questions="judgesmith.signatures.questions.pointwise:CHECKLIST",
     space=checklist_space,
     judge="judgesmith.programs.families.modules:ChecklistJudge",
+    is_portable=True,
 )
 
 

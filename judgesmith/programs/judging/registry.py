@@ -115,6 +115,9 @@ class JudgeFamily:
         Whether it asks how likely a given text is, which few endpoints return.
     reads_references : bool
         Whether it reads the ``references`` of items.
+    is_portable : bool
+        Whether a judgement is rendered prompts, answers in sections and plain weights alone, which
+        exports can tell and carry.
     calls : callable
         Returns how many calls a text takes if every answer can be read; each question once per
         sample, unless it is given.
@@ -142,6 +145,7 @@ class JudgeFamily:
     has_demonstrations: bool = False
     scores_texts: bool = False
     reads_references: bool = False
+    is_portable: bool = False
     calls: Callable[[Any], int] = once_per_sample
     efforts: Callable[[Any, int], dict[str, Effort]] = spread_evenly
     roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
