@@ -64,6 +64,7 @@ OURS: Mapping[str, Mapping[str, Any]] = {
     "light": {"effort": "light"},
     "medium": {"effort": "medium"},
     "heavy": {"effort": "heavy"},
+    "light, 4 calls an item": {"effort": "light", "calls_per_item": 4},
     "medium, 4 calls an item": {"effort": "medium", "calls_per_item": 4},
     "heavy, 4 calls an item": {"effort": "heavy", "calls_per_item": 4},
 }

@@ -24,7 +24,7 @@ from judgesmith.optimizers.search.effect_model import (
     GainPosterior,
     ObservedGains,
     OptionEffects,
-    expected_average,
+    best_average,
     gain_posterior,
     row_blocks,
 )
@@ -45,6 +45,7 @@ EFFORTS: Mapping[str, float] = {"light": 2.0, "medium": 4.0, "heavy": 13.0}
 
 WORTH, REACHED = 0.01, 0.5  # a search ends where going on is expected to add less than WORTH,
 # which is REACHED of what knowing all gains would add
+AVERAGE_WORTH = 0.05  # an average takes several times as many calls whenever it is used
 HARM = 0.03  # a judge that is worse by more than this has done harm
 FEW_SOURCES, FEW_SOURCES_ERRORS = 15, 2.0  # with fewer, a gain must be so many standard errors
 FOR_NOISE = 8  # configurations of which the noise of gains is estimated, the first that are scored
@@ -62,7 +63,8 @@ class EffectSearch(SpaceSearch[Objective, Judge | Panel]):
     sampling). The search ends early where going on is expected to add less than 0.01, half of what
     knowing all gains would add. The best configuration replaces the baseline only if its shrunken
     gain is above 0.01, and the chance that it is worse by more than 0.03 is at most ``risk``. With
-    fewer than 15 sources the gain must be two standard errors above 0.
+    fewer than 15 sources the gain must be two standard errors above 0. An average of several must
+    be expected to add 0.05, which follows from how far their answers differ.
 
     Parameters
     ----------
@@ -215,7 +217,9 @@ class _Run:
                 and len(self.scored) >= 2
                 and REACHED * known.value_of_knowing < WORTH
             ):
-                self._complete([one for one in self._leaders(known) if known.mean[one] > WORTH])
+                # Prompts are averaged whether or not one of them is better than the baseline.
+                least = WORTH if self.n_views == 1 else -math.inf
+                self._complete([one for one in self._leaders(known) if known.mean[one] > least])
                 return
             place = self._next(known)
             if place is None or not self._score_block(place):
@@ -329,9 +333,11 @@ class _Run:
         known = self.posterior() if self.scored else None
         if known is None or self.baseline_table is None:
             return (0,)
-        if self.n_views > 1 and (views := self._averaged(known)):
-            return views
         whole = [place for place in self.scored if not self._missing(place)]
+        views, expected = self._averaged(known, whole) if self.n_views > 1 else ([], 0.0)
+        if views:
+            self.expected = expected
+            return tuple(map(self._number, views))
         best = max(whole, key=lambda place: known.mean[place], default=None)
         if best is None or not self._passes(known.mean[best], known.sd[best]):
             return (0,)
@@ -341,30 +347,41 @@ class _Run:
     def _number(self, place: int | None) -> int:
         return [None, *self.scored].index(place)
 
-    def _passes(self, gain: float, error: float, n_compared: int = 1) -> bool:
-        """Say whether an expected gain, with its standard deviation, replaces the baseline."""
+    def _passes(self, gain: float, error: float, *, averaged: bool = False) -> bool:
+        """Say whether an expected gain, with its standard deviation, replaces the baseline.
+
+        That averages gain is known from the answers alone, and they cost more to use.
+        """
         if self.settings.confirm is None:
             return gain > 0
-        if self.n_sources < FEW_SOURCES and gain < FEW_SOURCES_ERRORS * error:
+        few = self.n_sources < FEW_SOURCES and not averaged
+        if few and gain < FEW_SOURCES_ERRORS * error:
             return False
-        errors = NormalDist().inv_cdf(1 - self.settings.risk / n_compared)
-        return gain > WORTH and gain + HARM >= errors * error
+        errors = NormalDist().inv_cdf(1 - self.settings.risk)
+        return gain > (AVERAGE_WORTH if averaged else WORTH) and gain + HARM >= errors * error
 
-    def _averaged(self, known: GainPosterior) -> tuple[int, ...]:
-        """Return the configurations whose average is best, where it is better than the baseline."""
-        whole = [place for place in self.scored if not self._missing(place)]
-        ranked = [None, *sorted(whole, key=lambda place: -known.mean[place])]
-        ranked.sort(key=lambda place: 0.0 if place is None else -float(known.mean[place]))
-        found = []
-        for n in range(2, min(self.n_views, len(ranked)) + 1):
-            table = _average([self._table(place) for place in ranked[:n]])
-            gain, error = expected_average(*self._compared(table, self._table(None)))
-            found.append((gain, error, ranked[:n]))
-        passed = [one for one in found if self._passes(one[0], one[1], len(found))]
-        if not passed:
-            return ()
-        self.expected, _, chosen = max(passed, key=lambda one: one[0])
-        return tuple(map(self._number, chosen))
+    def _averaged(
+        self, known: GainPosterior, places: Sequence[int]
+    ) -> tuple[list[int | None], float]:
+        """Return which of some configurations and the baseline are averaged, and what that adds.
+
+        They are none where the baseline stays.
+        """
+        members = [None, *places]
+        columns = np.full((len(members), len(self.candidates.selection)), np.nan)
+        for column, place in zip(columns, members, strict=True):
+            rows = range(len(column)) if place is None else self._rows(place)
+            column[rows] = self._table(place).parts[0].predicted
+        found = best_average(
+            self.objective.value(self._table(None)),
+            np.r_[0.0, known.mean[list(places)]],
+            np.r_[0.0, known.sd[list(places)]],
+            columns,
+            most=self.n_views,
+        )
+        if found is None or not self._passes(found.gain, found.error, averaged=True):
+            return [], 0.0
+        return [members[place] for place in found.members], found.gain
 
     def judge(self, numbers: Sequence[int]) -> Judge | Panel:
         places = [[None, *self.scored][number] for number in numbers]
@@ -404,9 +421,7 @@ class _Run:
         if known is None or not there:
             return [None]
         if n_views > 1:
-            means: dict[int | None, float] = {place: float(known.mean[place]) for place in there}
-            means[None] = 0.0  # the baseline
-            return sorted(means, key=lambda place: -means[place])[:n_views]
+            return self._averaged(known, there)[0] or [None]
         best = max(there, key=lambda place: known.mean[place])
         return [best if self._passes(known.mean[best], known.sd[best]) else None]
 
@@ -428,12 +443,3 @@ class _Run:
         return CrossFittedGain(
             value=gain, low=gain - 1.96 * error, high=gain + 1.96 * error, n_rows=len(rows)
         )
-
-
-def _average(tables: Sequence[PredictionTable]) -> PredictionTable:
-    total = np.zeros(tables[0].n)
-    for table in tables:
-        for rows in tables[0].places.values():
-            own = table.predicted[rows]
-            total[rows] += (own - np.nanmean(own)) / (np.nanstd(own) or 1.0)
-    return replace(tables[0], predicted=total / len(tables))

@@ -35,7 +35,6 @@ SCALES: Mapping[float, float] = {0.0: 0.2, 0.5: 0.3, 1.0: 0.3, 1.6: 0.2}
 
 SHARED_NOISE = 0.5  # correlation of the errors of two gains on the same rows, by the baseline's
 N_DRAWS = 400
-AVERAGING, AVERAGING_SD = 0.1, 0.1  # what averaging configurations may add to Q, and how surely
 ROWS_PER_BLOCK, MOST_BLOCKS = 24, 4
 
 
@@ -197,11 +196,50 @@ class CrossFittedGain:
         return without_nan(asdict(self))
 
 
-def expected_average(gain: float, error: float) -> tuple[float, float]:
-    if math.isnan(gain) or math.isnan(error):
-        return -math.inf, math.inf
-    weights = 1 / max(error, 1e-6) ** 2, 1 / AVERAGING_SD**2
-    return (weights[0] * gain + weights[1] * AVERAGING) / sum(weights), sum(weights) ** -0.5
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AverageGain:
+    """What the mean of some members' standardised scores is expected to add, and how surely."""
+
+    members: tuple[int, ...]
+    gain: float
+    error: float
+
+
+def best_average(
+    value: float, gains: FloatArray, errors: FloatArray, scores: FloatArray, *, most: int
+) -> AverageGain | None:
+    """Return the average of two or more members, up to ``most``, that is expected to add most.
+
+    The mean of ``n`` scores that agree with people alike, and with each other by a correlation
+    of ``r``, agrees sqrt(n / (1 + (n - 1) r)) times as well, exactly for Pearson's (Spearman 1910).
+    The mean correlation of all pairs is taken: those that agree least are often the worst.
+
+    Parameters
+    ----------
+    value : float
+        The objective of the baseline.
+    gains, errors : array, shape (n,)
+        Expected gains of members over it, with standard deviations.
+    scores : array, shape (n, n_rows)
+        Of members; nan where one has none.
+    """
+    n = len(gains)
+    if n < 2:
+        return None
+    pairs = np.asarray(np.corrcoef(scores[:, np.isfinite(scores).all(axis=0)]))
+    among = float(np.nan_to_num(pairs, nan=1.0)[~np.eye(n, dtype=bool)].mean())
+    found = []
+    for size in range(2, min(most, n) + 1):
+        chosen = np.argsort(-gains, kind="stable")[:size]
+        sharper = math.sqrt(size / (1 + (size - 1) * among))
+        found.append(
+            AverageGain(
+                members=tuple(chosen.tolist()),
+                gain=float((value + gains[chosen].mean()) * sharper - value),
+                error=float(np.linalg.norm(errors[chosen]) / size * sharper),
+            )
+        )
+    return max(found, key=lambda one: one.gain)
 
 
 def row_blocks(order: IntArray, groups: Any) -> list[list[int]]:
