@@ -21,12 +21,10 @@ from judgesmith.programs.artifacts.record import ModelName, SavedJudgeError, Sav
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.families.ensemble.members import (
     AnnotatorsExecutor,
-    CalibratedJudgement,
+    Calibrating,
     Concluding,
     MembersExecutor,
-    PanelJudgement,
-    calibrated,
-    panel_judgement,
+    Weighing,
     refuse_ranks,
 )
 from judgesmith.programs.families.ensemble.merging import QUESTION, n_aspects
@@ -40,7 +38,6 @@ from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.plain_data import FrozenModel, record_faults
 from judgesmith.signatures.rubric import Criterion, Rubric
-from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
     from judgesmith.programs.families.ensemble.judges import AnyJudge, Calibrated, Panel, Supervisor
@@ -243,7 +240,7 @@ class SavedComposite(SavedRecord):
                 yield f"{name}/{question}", template
 
 
-class SavedPanel(SavedComposite):
+class SavedPanel(Weighing, SavedComposite):
     """A panel as plain data.
 
     Parameters
@@ -274,11 +271,6 @@ class SavedPanel(SavedComposite):
         return self
 
     @property
-    def asked(self) -> tuple[str, ...]:
-        """Names of the members whose weight is above 0, the heaviest first."""
-        return self.weights.asked
-
-    @property
     def models(self) -> tuple[str, ...]:
         """The models of the members that are asked and of the supervisor, each once."""
         own = () if self.supervisor is None else (self.supervisor.model,)
@@ -291,15 +283,6 @@ class SavedPanel(SavedComposite):
             return super().calls_per_item
         asked = (one for name in self.asked for one in saved_leaves(self.members[name]))
         return super().calls_per_item + n_aspects(one.protocol for one in asked)
-
-    @property
-    def scale(self) -> Scale:
-        """What scores are measured in."""
-        return self.weights.scale
-
-    def combined(self, judgements: Mapping[str, Judgement]) -> PanelJudgement:
-        """Return the judgement that the members' judgements make, before errors are merged."""
-        return panel_judgement(judgements, self.weights)
 
     def bound_to(self, lm: AnyModel) -> Executor:
         """Return what asks all members and the supervisor, each bound to its model or ``lm``."""
@@ -376,7 +359,7 @@ class SavedPanel(SavedComposite):
         return PanelJudge(members, self.weights, supervisor=own, rules=self.rules)
 
 
-class SavedCalibrated(SavedComposite):
+class SavedCalibrated(Calibrating, SavedComposite):
     """A judge with a calibration, as plain data.
 
     Parameters
@@ -395,20 +378,6 @@ class SavedCalibrated(SavedComposite):
         if set(self.members) != {"judge"}:
             raise InputError(f"one judge is calibrated; got {', '.join(self.members) or 'none'}.")
         return self
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The one member."""
-        return ("judge",)
-
-    @property
-    def scale(self) -> Scale:
-        """What people rate on."""
-        return self.calibration.scale
-
-    def combined(self, judgements: Mapping[str, Judgement]) -> CalibratedJudgement:
-        """Return the judge's judgement, calibrated."""
-        return calibrated(judgements["judge"], self.calibration)
 
     def program(self) -> Calibrated:
         """Return the judge as a DSPy module; see ``SavedJudge.program``."""

@@ -11,16 +11,14 @@ import dspy
 from judgesmith.errors import InputError
 from judgesmith.programs.families.ensemble.members import (
     AnnotatorsExecutor,
-    CalibratedJudgement,
+    Calibrating,
     Concluding,
     Gathered,
     MembersExecutor,
-    PanelJudgement,
     PanelVerdict,
+    Weighing,
     at_once,
-    calibrated,
     one_by_one,
-    panel_judgement,
     refuse_ranks,
 )
 from judgesmith.programs.families.ensemble.merging import Annotation, merging_steps, n_aspects
@@ -249,7 +247,7 @@ def _kind_of(given: Mapping[str, Any]) -> type[Judgement]:
     raise TypeError(f"a judge returns a judgement's fields; got {', '.join(given)}.")
 
 
-class Panel(CompositeJudge):
+class Panel(Weighing, CompositeJudge):
     """Score a response by the weighted mean of several judges' scores.
 
     A member without a score leaves the mean, and the others count as much more; where none has
@@ -281,23 +279,12 @@ class Panel(CompositeJudge):
         scales = {name: one.scale for name, one in self.members.items()}
         self.weights = self._of_these(weights or PanelWeights.equal(scales))
 
-    @property
-    def scale(self) -> Scale:
-        return self.weights.scale
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        return self.weights.asked
-
     def with_weights(self, weights: PanelWeights) -> Self:
         """Return a panel of copies of the same members with other weights."""
         copies = {name: one.deepcopy() for name, one in self.members.items()}
         other = type(self)(copies, weights)
         other.callbacks = list(self.callbacks)
         return other
-
-    def combined(self, judgements: Mapping[str, Judgement]) -> PanelJudgement:
-        return panel_judgement(judgements, self.weights)
 
     def settings(self) -> dict[str, Any]:
         return self.weights.model_dump(mode="json")
@@ -433,7 +420,7 @@ class PanelJudge(Panel):
         return Concluding(weights=self.weights, rules=self.rules, scales=scales)
 
 
-class Calibrated(CompositeJudge):
+class Calibrated(Calibrating, CompositeJudge):
     """A judge with a calibration; what ``Calibrator`` returns.
 
     Parameters
@@ -464,17 +451,6 @@ class Calibrated(CompositeJudge):
     def judge(self) -> AnyJudge:
         """The judge that is asked."""
         return self.members["judge"]
-
-    @property
-    def scale(self) -> Scale:
-        return self.calibration.scale
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        return ("judge",)
-
-    def combined(self, judgements: Mapping[str, Judgement]) -> CalibratedJudgement:
-        return calibrated(judgements["judge"], self.calibration)
 
     def settings(self) -> dict[str, Any]:
         return self.calibration.model_dump(mode="json")

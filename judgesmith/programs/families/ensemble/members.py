@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import pstdev
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, FiniteFloat
 
@@ -152,6 +152,27 @@ def panel_judgement(judgements: Mapping[str, Judgement], weights: PanelWeights) 
     )
 
 
+class Weighing:
+    """What a panel is, saved or not: one score by the weights of its members."""
+
+    if TYPE_CHECKING:
+        weights: PanelWeights
+
+    @property
+    def scale(self) -> Scale:
+        """What scores are measured in."""
+        return self.weights.scale
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Names of the members whose weight is above 0, the heaviest first."""
+        return self.weights.asked
+
+    def combined(self, judgements: Mapping[str, Judgement]) -> PanelJudgement:
+        """Return the judgement that the members' judgements make, before errors are merged."""
+        return panel_judgement(judgements, self.weights)
+
+
 class CalibratedJudgement(Judgement):
     """A judgement on the human scale, with an interval."""
 
@@ -191,6 +212,27 @@ def doubt_of(judgement: Judgement, kind: Doubt) -> float | None:
         return judgement.disagreement if isinstance(judgement, PanelJudgement) else None
     scores = [one.score for one in judgement.criteria.values() if one.score is not None]
     return pstdev(scores) if len(scores) > 1 else None
+
+
+class Calibrating:
+    """What a calibrated judge is, saved or not: the scores of one member on the human scale."""
+
+    if TYPE_CHECKING:
+        calibration: Calibration
+
+    @property
+    def scale(self) -> Scale:
+        """What people rate on."""
+        return self.calibration.scale
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The one member."""
+        return ("judge",)
+
+    def combined(self, judgements: Mapping[str, Judgement]) -> CalibratedJudgement:
+        """Return the judge's judgement, calibrated."""
+        return calibrated(judgements["judge"], self.calibration)
 
 
 MergedBy = Literal["supervisor", "rule", "nobody"]
