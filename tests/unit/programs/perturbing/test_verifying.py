@@ -5,7 +5,7 @@ import json
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgesmith.programs.perturbing import PERTURBATIONS, Every, amount_of, perturb
@@ -396,7 +396,7 @@ def test_a_name_is_one_however_many_words_it_has_and_a_date_may_be_one_or_severa
     assert isinstance(whole, Perturbed)
 
 
-@pytest.mark.parametrize("kind", WAYS, ids=str)
+@pytest.mark.parametrize("kind", WAYS[::3], ids=str)
 def test_huge_and_repetitive_answers_are_verified(kind):
     text = "a b " * 3000
     for answer in ("b a " * 3000, "x " * 200_000, text + "b " * 2000, "\u0301" * 100_000):
@@ -420,6 +420,7 @@ PIECES = st.sampled_from(
 )
 
 
+@settings(max_examples=30)
 @given(text=st.lists(PIECES, max_size=20), answer=st.lists(PIECES, max_size=20))
 @pytest.mark.parametrize("kind", WAYS, ids=str)
 def test_any_answer_to_any_text_is_refused_or_reproduced_by_its_edits(kind, text, answer):
