@@ -8,7 +8,6 @@ from exporting import saved_judge
 from judgesmith.programs import ActiveCritic, SavedJudge
 from judgesmith.programs.artifacts.card import (
     aggregation_text,
-    agreement_text,
     judge_card,
     rubric_mark,
 )
@@ -144,18 +143,6 @@ def test_the_strongest_learned_weights_come_first():
     text = aggregation_text(LEARNED)
     assert text.startswith("learned weights per standard deviation: -9.000 lexical:9, +8.000 lex")
     assert text.endswith("and 2 more")
-
-
-@pytest.mark.parametrize(
-    ("estimate", "text"),
-    [
-        (None, "undefined"),
-        ({"value": 0.5, "low": None, "high": None}, "0.500"),
-        ({"value": -0.5, "low": -1.0, "high": 0.25}, "-0.500 [-1.000, 0.250]"),
-    ],
-)
-def test_an_estimate_is_shown_with_what_is_known_of_it(estimate, text):
-    assert agreement_text(estimate) == text
 
 
 BATCHES = [{"rows": {"a": "row 1", "b": "row 2"}}, {"rows": {"b": "row 2", "c": "row 3"}}]

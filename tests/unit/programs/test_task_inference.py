@@ -228,13 +228,6 @@ def test_the_model_is_asked_after_each_batch_and_may_stop_early(told):
     ]
 
 
-def test_a_single_batch_is_five_rows_one_description_and_one_set(told):
-    lm, script, _ = told()
-    rubric = TaskInference(inference="single")(**rows(30), lm=lm)
-    assert [script.count(step) for step in CLUES] == [1, 1, 1, 0, 0, 1]
-    assert len(rubric.provenance["batches"][0]["rows"]) == 5
-
-
 # -- the ensembles --------------------------------------------------------------------------
 
 
@@ -595,15 +588,6 @@ def test_no_row_comes_again_before_all_were_used_and_none_twice_in_a_batch(n, si
         assert max(counts.values()) - min(counts.values()) <= 1
 
 
-def test_ninety_rows_fill_eighteen_batches_before_a_new_shuffle():
-    batches = drawn(examples(90), 25)
-    first = [one.item.key for batch in batches[:18] for one in batch.examples]
-    again = [one.item.key for batch in batches[18:] for one in batch.examples]
-    assert len(set(first)) == 90
-    assert len(set(again)) == 35
-    assert again != first[:35]
-
-
 def test_a_batch_ends_where_one_more_row_would_be_too_long_and_says_so():
     rows = examples(10, text="x" * 60)
     length = max(len(one.to_json()) for one in rows)
@@ -622,13 +606,6 @@ def test_rows_that_fit_in_no_batch_are_left_out_whole_and_counted():
         "1 of 4 rows were not read: each is longer than the 200 characters of a whole batch, and "
         "no text is cut short."
     ]
-
-
-def test_rows_that_no_model_can_receive_are_left_out_and_counted():
-    rows = [*examples(2), RatedExample(item=RatedItem(response="\ud800"), score=1)]
-    kept, notes = readable_examples(rows, max_characters=200)
-    assert (len(kept), len(notes)) == (2, 1)
-    assert "half of a character" in notes[0]
 
 
 def test_without_any_row_to_show_there_is_nothing_to_infer_from():

@@ -530,22 +530,14 @@ def test_a_misspelt_argument_is_refused_and_opens_nothing(make, misspelt, meant,
     assert not list(tmp_path.iterdir())
 
 
-# The nearest of the settings that LiteLLM, OpenAI and vLLM take are here.
-@pytest.mark.parametrize(
-    "setting",
-    [
-        "max_completion_tokens",
-        "max_input_tokens",
-        "max_new_tokens",
-        "max_tool_calls",
-        "min_tokens",
-        "itpm",
-        "otpm",
-        "stream_timeout",
-        "top_p",
-        "seed",
-    ],
+PROVIDERS = (
+    *("max_completion_tokens", "max_input_tokens", "max_new_tokens", "max_tool_calls"),
+    *("min_tokens", "itpm", "otpm", "stream_timeout", "top_p", "seed"),
 )
+"""The nearest of the settings that LiteLLM, OpenAI and vLLM take to those of our own."""
+
+
+@pytest.mark.parametrize("setting", PROVIDERS)
 def test_a_setting_of_a_provider_is_no_misspelt_argument(setting):
     made = client_model("openai/gpt-4o", ledger=None, **{setting: 1})
     assert made.kwargs[setting] == 1

@@ -107,16 +107,6 @@ def test_a_reason_that_no_text_column_takes_is_kept_without_what_it_cannot(ledge
     assert ledger.lookup(A).finish_reason == "stop \\ud800"
 
 
-def test_the_first_answer_stays(ledger, other):
-    claimed = claim(ledger)
-    granted = ledger.perform(claimed)
-    ledger.perform(settle(ledger, claimed, granted))
-    late = settle(other, claimed, granted, ModelAnswer(text="8"))
-    assert other.perform(late).text == "7"
-    assert other.perform(claim(other)).text == "7"
-    assert other.spent("run").calls == 1
-
-
 def test_claims_and_settlements_of_one_request_may_share_a_transaction(ledger):
     claimed = claim(ledger)
     granted = ledger.perform(claimed)
