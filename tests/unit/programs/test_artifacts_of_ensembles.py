@@ -5,6 +5,7 @@ import json
 
 import hostile
 import pytest
+from exporting import saved_judge
 from hypothesis import given
 from hypothesis import strategies as st
 from optimizing import lm_of
@@ -53,12 +54,6 @@ from judgesmith.signatures.scale import PERCENT
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
 SUPERVISOR = SavedSupervisor.of(Supervisor(), "offline")
 FACTS = {"target": "overall", "human_scale": Scale(low=1, high=5)}
-
-
-def saved_judge(judge):
-    return SavedJudge(
-        protocol=judge.protocol, questions=judge.templates(), model="offline", **FACTS
-    )
 
 
 def saved_panel(**update):
@@ -498,13 +493,7 @@ def test_it_answers_with_errors_and_a_score_of_each_criterion(scripted, tmp_path
     )
     judge = DistilledJudge(rubric=TWO)
     lm, engine = scripted(lambda request: next(said))
-    SavedJudge(
-        protocol=judge.protocol,
-        questions=judge.templates(),
-        model=lm.model,
-        target="overall",
-        human_scale="1..5",
-    ).save(tmp_path / "judge")
+    saved_judge(judge, model=lm.model).save(tmp_path / "judge")
     found, again = (
         score_batch(one, [ITEM_DISTILLED], lm=lm)[0]
         for one in (judge, SavedJudge.load(tmp_path / "judge"))

@@ -5,7 +5,7 @@ import gc
 
 import dspy
 import pytest
-from exporting import saved_of
+from exporting import saved_judge, saved_of
 
 import judgesmith
 from judgesmith.programs import ActiveCritic, score_batch
@@ -14,7 +14,7 @@ from judgesmith.programs.artifacts.saved import SavedJudge, SavedJudgeError
 from judgesmith.programs.judging.prompts import Nearest
 from judgesmith.programs.judging.runner import COLLECTING, YOUNG, Collecting, iter_scores
 from judgesmith.programs.lm import Prefix
-from judgesmith.signatures import ActiveCriticConfig, Demonstration, Judgement, RatedItem, Scale
+from judgesmith.signatures import ActiveCriticConfig, Demonstration, Judgement, RatedItem
 from judgesmith.signatures.judgement import ErrorSpan
 
 # Each text is shown the graded examples that are most like it, by every way to a model.
@@ -155,21 +155,11 @@ class TestAsking:
         assert found[1] == found[2] != ["snow"]
 
 
-def saved(made):
-    return SavedJudge(
-        protocol=made.protocol,
-        questions=made.templates(),
-        model="offline",
-        target="overall",
-        human_scale=Scale.parse("1..5"),
-    )
-
-
 class TestSaved:
     @pytest.mark.no_cover
     def test_it_asks_the_same_as_the_program(self, tmp_path, scripted, good):
         made = judge()
-        folder = saved(made).save(tmp_path / "judge")
+        folder = saved_judge(made).save(tmp_path / "judge")
         loaded = SavedJudge.load(folder)
         assert loaded.protocol == made.protocol
         assert judgesmith.load(folder).protocol == made.protocol
@@ -184,13 +174,7 @@ class TestSaved:
         question = made.templates()["grade"]
         short = question.model_copy(update={"turns": question.turns[:-2]})
         with pytest.raises(ValueError, match="each of its 5 demonstrations as a pair"):
-            SavedJudge(
-                protocol=made.protocol,
-                questions={"grade": short},
-                model="offline",
-                target="overall",
-                human_scale=Scale.parse("1..5"),
-            )
+            saved_judge(made, questions={"grade": short})
 
     def test_a_number_below_one_is_refused(self):
         with pytest.raises(ValueError, match="greater than or equal to 1"):

@@ -6,6 +6,7 @@ import random
 import dspy
 import pytest
 from comparer import Comparer, by_worth
+from exporting import saved_judge
 
 from judgesmith.programs import (
     DirectJudge,
@@ -47,16 +48,6 @@ def scores(judge, items, model, **options):
     found = score_batch(judge, items, lm=model.lm(), **options)
     assert [one.problem for one in found] == [None] * len(items)
     return [one.score for one in found]
-
-
-def saved(judge):
-    return SavedJudge(
-        protocol=judge.protocol,
-        questions=judge.templates(),
-        model="scripted/m",
-        target="overall",
-        human_scale="1..5",
-    )
 
 
 def ranked(chances, **how):
@@ -249,7 +240,7 @@ def test_both_ways_to_ask_and_the_saved_judge_give_the_same(ranking, tmp_path):
     fast = score_batch(judge, items, lm=model.lm())
     with dspy.context(lm=model.lm()):
         slow = judge.rank(source="s", responses=[item.response for item in items])
-    saved(judge).save(tmp_path / "judge")
+    saved_judge(judge).save(tmp_path / "judge")
     again = SavedJudge.load(tmp_path / "judge")
     assert fast == slow == score_batch(again, items, lm=model.lm())
 
