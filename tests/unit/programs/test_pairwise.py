@@ -240,7 +240,7 @@ def test_both_ways_to_ask_and_the_saved_judge_give_the_same(ranking, tmp_path):
     fast = score_batch(judge, items, lm=model.lm())
     with dspy.context(lm=model.lm()):
         slow = judge.rank(source="s", responses=[item.response for item in items])
-    saved_judge(judge).save(tmp_path / "judge")
+    saved_judge(judge, model="scripted/m").save(tmp_path / "judge")
     again = SavedJudge.load(tmp_path / "judge")
     assert fast == slow == score_batch(again, items, lm=model.lm())
 

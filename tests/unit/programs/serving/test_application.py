@@ -8,13 +8,13 @@ from contextlib import ExitStack
 
 import pytest
 from asgi import Caller
+from exporting import saved_judge
 from optimizing import lm_of
 from panelling import Planted, error, judged, planted
 from prometheus_client.parser import text_string_to_metric_families
 
 from judgesmith.errors import InputError
 from judgesmith.programs import Calibrated, DirectJudge, PairwiseJudge, Panel, score_batch
-from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.lm import CacheError, ModelError, model
@@ -22,7 +22,7 @@ from judgesmith.programs.serving import ServedJudge, ServingLimits, app
 from judgesmith.programs.serving.requests import ClientGone, Refusal
 from judgesmith.programs.serving.routes import Door, Fault, Guard, Row, Rows
 from judgesmith.programs.serving.service import Service
-from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures import RatedItem
 from judgesmith.signatures.aggregation import Calibration
 from judgesmith.signatures.plain_data import json_line
 
@@ -322,14 +322,7 @@ def test_a_server_that_stops_takes_nothing_new_and_says_so(lm):
 
 def test_saved_judges_ask_their_own_models_unless_one_is_given(tmp_path, monkeypatch, lm):
     monkeypatch.chdir(tmp_path)
-    judge = DirectJudge()
-    one = SavedJudge(
-        protocol=judge.protocol,
-        questions=judge.templates(),
-        model="openai/its-own",
-        target="overall",
-        human_scale=Scale(low=1, high=5),
-    )
+    one = saved_judge(DirectJudge(), model="openai/its-own")
     judges = {"one": one, "two": one, "three": DirectJudge()}
     with pytest.raises(InputError, match=r"did not name: openai/its-own at https://api\.openai"):
         app(judges)
