@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from judgesmith.experiments.compile.compiling import MOST_ITEMS, drawn_golden
 from judgesmith.experiments.compile.versions import DiscernmentReport, discernment_report
 from judgesmith.experiments.evaluate.agreement import (
     Gain,
+    PairedReports,
     Report,
     agreement_report,
     optimism,
@@ -40,7 +41,7 @@ from judgesmith.experiments.scoring.estimates import (
 )
 from judgesmith.optimizers import PanelSelection
 from judgesmith.optimizers.fitting.cross_validation import FEWEST_ROWS
-from judgesmith.optimizers.predictions import SCORE
+from judgesmith.optimizers.predictions import SCORE, PredictionTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.record import GoldenItem, SavedAgreement
@@ -176,66 +177,39 @@ def learn_panel(
     settings = settings or PanelSettings()
     parts = panel_parts(members, dataset, settings)
     learner = PanelSelection(settings.objective, n_rounds=settings.n_rounds, seed=settings.seed)
-    objective = learner.objective
     panel = panel_to_learn(members, parts, settings).with_models(lms or {}).with_parts(own or {})
     # Scores do not depend on how errors are merged, which may take calls.
     unmerged = panel.model_copy(update={"rules": None, "supervisor": None})
     asking = _Asking(unmerged, lm, concurrency, progress)
     if parts.selection is None:
         return _unreported(asking, panel, parts, settings, run)
-    learned_from, scores = asking.judged(parts.selection, "rows to learn from")
-    if not asking.complete and len(learned_from) < FEWEST_ROWS:
-        raise TooFewJudgedError(
-            f"the budget ended when {len(learned_from)} of {len(parts.selection)} rows to learn "
-            f"from were judged, and weights need {FEWEST_ROWS}; a larger budget resumes from here."
-        )
-    learned = settings.score == "learned"
-    scales = {name: one.scale for name, one in members.items()}
-    weights = learner.choose(learned_from, scores, scales=scales) if learned else panel.weights
-    # With few scores, on the easy rows perhaps, anybody may look best.
-    values = {
-        name: objective.value(
-            learned_from.judged(_judgements(one), judge_scale=members[name].scale)
-        )
-        for name, one in scores.items()
-        if not learned or name not in learner.unweighed_
-    }
-    best = max(values, key=lambda name: -math.inf if math.isnan(values[name]) else values[name])
-
-    def rng() -> np.random.Generator:
-        return np.random.default_rng([settings.seed, 12])
-
-    chosen_by = learned_from.judged(_combined(weights, scores), judge_scale=weights.scale)
-    rated = chosen_by.is_rated
-    selection = agreement_report(chosen_by, rng=rng()) if rated else None
-    n_unscored = chosen_by.n_unscored + len(parts.selection) - len(learned_from)
-    best_member = heldout = gain = both = None
-    golden: tuple[GoldenItem, ...] = ()
-    final = panel.model_copy(update={"weights": weights})
-    compared = learned_from, scores
+    learned = learner if settings.score == "learned" else None
+    chosen = _Chosen.of(asking, panel, parts.selection, learner, learned=learned is not None)
+    final = panel.model_copy(update={"weights": chosen.weights})
+    held = None
     if parts.heldout is not None:
-        told_of, held = compared = asking.judged(parts.heldout, "held-out rows")
-        after = told_of.judged(_combined(weights, held), judge_scale=weights.scale)
-        before = told_of.judged(_judgements(held[best]), judge_scale=members[best].scale)
-        n_unscored += after.n_unscored + len(parts.heldout) - len(told_of)
-        both = before, after
-        if rated:
-            reports = paired_reports(after, before, rng=rng)
-            heldout, best_member, gain = reports.first, reports.second, reports.gain
-        if settings.texts:
-            said = _combined(weights, held)[: len(told_of)]
-            golden = _golden(final, told_of, said, lm, concurrency)
+        held = _Held.of(asking, chosen, panel, parts.heldout, seed=settings.seed)
     discernment = None
     if parts.versions is not None:
         discernment = discernment_report(
             parts.versions,
             (SCORE,),
-            selection=chosen_by,
-            heldout=both,
+            selection=chosen.table,
+            heldout=None if held is None else (held.before, held.after),
             seed=[settings.seed, 12],
             before="best_member",
         )
-    subsets = _subsets(settings, *compared, members)
+    subsets = _subsets(
+        settings,
+        *((chosen.rows, chosen.scores) if held is None else (held.rows, held.scores)),
+        members,
+    )
+    selection, heldout, best_member, gain = chosen.report(settings.seed), None, None, None
+    if held is not None and held.reports is not None:
+        heldout, best_member, gain = held.reports.first, held.reports.second, held.reports.gain
+    golden: tuple[GoldenItem, ...] = ()
+    if held is not None and settings.texts:
+        golden = _golden(final, held.rows, held.judged(chosen.weights), lm, concurrency)
     saved = final.model_copy(
         update={
             "agreement": SavedAgreement.model_validate(
@@ -248,28 +222,19 @@ def learn_panel(
                     **({} if discernment is None else {"discernment": discernment.to_dict()}),
                 }
             ),
-            "rows": {
-                "train": 0,
-                "select": len(parts.selection),
-                "heldout": 0 if parts.heldout is None else len(parts.heldout),
-                "unrated": parts.n_unrated,
-                "unscored": n_unscored,
-                "known": parts.n_known,
-            },
+            "rows": _counts(
+                parts,
+                unscored=chosen.n_unscored + (0 if held is None else held.n_unscored),
+            ),
             "seen": {"select": tuple(sorted({item.key for item in parts.selection.items}))},
             "golden": golden,
-            "history": tuple(_history(learner if learned else None, subsets)),
-            "settings": {
-                **settings.model_dump(mode="json"),
-                "run": run,
-                "complete": asking.complete,
-                "best_member": best,
-            },
+            "history": tuple(_history(learned, subsets)),
+            "settings": _noted(settings, run, asking, best=chosen.best),
         }
     )
     return LearnedPanel(
         saved=_checked(saved),
-        best=best,
+        best=chosen.best,
         best_member=best_member,
         heldout=heldout,
         gain=gain,
@@ -277,9 +242,9 @@ def learn_panel(
         subsets=subsets,
         notes=tuple(
             panel_notes(
-                learner if learned else None,
-                weights,
-                best,
+                learned,
+                chosen.weights,
+                chosen.best,
                 parts,
                 gain,
                 subsets,
@@ -292,6 +257,114 @@ def learn_panel(
     )
 
 
+def _counts(parts: PanelParts, *, unscored: int) -> dict[str, int]:
+    return {
+        "train": 0,
+        "select": 0 if parts.selection is None else len(parts.selection),
+        "heldout": 0 if parts.heldout is None else len(parts.heldout),
+        "unrated": parts.n_unrated,
+        "unscored": unscored,
+        "known": parts.n_known,
+    }
+
+
+def _noted(settings: PanelSettings, run: str, asking: _Asking, *, best: str | None) -> Any:
+    return {
+        **settings.model_dump(mode="json"),
+        "run": run,
+        "complete": asking.complete,
+        "best_member": best,
+    }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Chosen:
+    """The weights, the best member, and the rows that both were chosen by."""
+
+    weights: PanelWeights
+    best: str
+    rows: Rows
+    scores: Scores
+    n_unscored: int
+    table: PredictionTable
+
+    @classmethod
+    def of(
+        cls,
+        asking: _Asking,
+        panel: SavedPanel,
+        selection: Rows,
+        learner: PanelSelection,
+        *,
+        learned: bool,
+    ) -> Self:
+        rows, scores = asking.judged(selection, "rows to learn from")
+        if not asking.complete and len(rows) < FEWEST_ROWS:
+            raise TooFewJudgedError(
+                f"the budget ended when {len(rows)} of {len(selection)} rows to learn from were "
+                f"judged, and weights need {FEWEST_ROWS}; a larger budget resumes from here."
+            )
+        scales = {name: one.scale for name, one in panel.members.items()}
+        weights = learner.choose(rows, scores, scales=scales) if learned else panel.weights
+        # With few scores, on the easy rows perhaps, anybody may look best.
+        values = {
+            name: learner.objective.value(
+                rows.judged(_judgements(one), judge_scale=panel.members[name].scale)
+            )
+            for name, one in scores.items()
+            if not learned or name not in learner.unweighed_
+        }
+        best = max(values, key=lambda name: -math.inf if math.isnan(values[name]) else values[name])
+        table = rows.judged(_combined(weights, scores), judge_scale=weights.scale)
+        return cls(
+            weights=weights,
+            best=best,
+            rows=rows,
+            scores=scores,
+            n_unscored=table.n_unscored + len(selection) - len(rows),
+            table=table,
+        )
+
+    def report(self, seed: int) -> Report | None:
+        rng = np.random.default_rng([seed, 12])
+        return agreement_report(self.table, rng=rng) if self.table.is_rated else None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Held:
+    """The panel and its best member on the rows held out; reports where these are rated."""
+
+    rows: Rows
+    scores: Scores
+    before: PredictionTable
+    after: PredictionTable
+    reports: PairedReports | None
+    n_unscored: int
+
+    @classmethod
+    def of(
+        cls, asking: _Asking, chosen: _Chosen, panel: SavedPanel, heldout: Rows, *, seed: int
+    ) -> Self:
+        rows, scores = asking.judged(heldout, "held-out rows")
+        weights, best = chosen.weights, chosen.best
+        after = rows.judged(_combined(weights, scores), judge_scale=weights.scale)
+        before = rows.judged(_judgements(scores[best]), judge_scale=panel.members[best].scale)
+        reports = None
+        if chosen.table.is_rated:
+            reports = paired_reports(after, before, rng=lambda: np.random.default_rng([seed, 12]))
+        return cls(
+            rows=rows,
+            scores=scores,
+            before=before,
+            after=after,
+            reports=reports,
+            n_unscored=after.n_unscored + len(heldout) - len(rows),
+        )
+
+    def judged(self, weights: PanelWeights) -> list[Judgement]:
+        return _combined(weights, self.scores)[: len(self.rows)]
+
+
 def _unreported(
     asking: _Asking, panel: SavedPanel, parts: PanelParts, settings: PanelSettings, run: str
 ) -> LearnedPanel:
@@ -301,21 +374,9 @@ def _unreported(
     saved = panel.model_copy(
         update={
             "agreement": SavedAgreement.model_validate(dict.fromkeys(reports)),
-            "rows": {
-                "train": 0,
-                "select": 0,
-                "heldout": 0,
-                "unrated": parts.n_unrated,
-                "unscored": sum(one.score is None for one in said),
-                "known": parts.n_known,
-            },
+            "rows": _counts(parts, unscored=sum(one.score is None for one in said)),
             "golden": drawn_golden(parts.texts, said),
-            "settings": {
-                **settings.model_dump(mode="json"),
-                "run": run,
-                "complete": asking.complete,
-                "best_member": None,
-            },
+            "settings": _noted(settings, run, asking, best=None),
         }
     )
     return LearnedPanel(
