@@ -131,15 +131,8 @@ def read_part(
     if form is not None:
         given = ColumnMap(fields=given.fields, criteria=form.columns)
         scales = scales.beside(form.scales)
-    elif not canonical and not given.criteria and (lost := lost_columns(names)):
-        expected = (
-            "the column of this name that suggest wrote (put it back, or name the columns of "
-            "ratings by --map NAME=COLUMN)"
-        )
-        came = "a sheet without it"
-        raise DataError(
-            [Problem(where=raw.name, field=one, expected=expected, came=came) for one in lost]
-        )
+    elif not canonical and not given.criteria:
+        _refuse_lost(raw.name, names)
     found, notes = recognised(names, given, where=raw.name, canonical=canonical)
     if form is not None:
         notes += _unread(names, found)
@@ -173,6 +166,19 @@ def read_part(
         notes=(*raw.notes, *notes, *texts.notes, *ratings.notes),
         places=tuple(range(1, len(items) + 1)),
     )
+
+
+def _refuse_lost(where: str, names: Sequence[str]) -> None:
+    """Refuse a sheet that ``suggest`` wrote and that lacks columns of ratings."""
+    expected = (
+        "the column of this name that suggest wrote (put it back, or name the columns of "
+        "ratings by --map NAME=COLUMN)"
+    )
+    came = "a sheet without it"
+    if lost := lost_columns(names):
+        raise DataError(
+            [Problem(where=where, field=one, expected=expected, came=came) for one in lost]
+        )
 
 
 class ItemStream(Iterator[RatedItem]):

@@ -112,14 +112,40 @@ def paired_answers(
     n_unused: int,
 ) -> PairedAnswers:
     """Return what comparisons say."""
+    criterion = rows[0][1].get("criterion")
+    swapped = [(where, row) for where, row in swapped if row.get("criterion") == criterion]
+    found = _answers_by_pair(rows, swapped, dataset)
+    given, turned = (
+        majority_preference(_table([answers[order] for answers in found.values()]))
+        for order in (0, 1)
+    )
+    return PairedAnswers(
+        first=np.asarray([one for one, _ in found], dtype=np.intp),
+        second=np.asarray([other for _, other in found], dtype=np.intp),
+        given=given,
+        swapped=turned,
+        problems=tuple(
+            None if not np.isnan(answer) else OTHER_ORDER if votes[0] is None else NO_ANSWER
+            for answer, votes in zip(given, found.values(), strict=True)
+        ),
+        label=label,
+        file=file,
+        example=shown_value(key_of(rows[0][1])[1]),
+        criterion=None if criterion is None else str(criterion),
+        n_unused=n_unused,
+    )
+
+
+def _answers_by_pair(
+    rows: Sequence[Placed], swapped: Sequence[Placed], dataset: DataSet
+) -> dict[tuple[int, int], list[FloatArray | None]]:
+    """Return the votes on every pair of rows, in the order of the pair and in the other."""
     places: dict[Key, int] = {}
     n_named: Counter[Key] = Counter()
     for place, item in enumerate(dataset):
         key = (item.source_id, item.system_id)
         places.setdefault(key, place)
         n_named[key] += 1
-    criterion = rows[0][1].get("criterion")
-    swapped = [(where, row) for where, row in swapped if row.get("criterion") == criterion]
     found: dict[tuple[int, int], list[FloatArray | None]] = {}
     problems: list[Problem] = []
     for (where, row), is_twin in [
@@ -158,25 +184,7 @@ def paired_answers(
         answers[order] = 1 - votes if is_turned else votes
     if problems:
         raise DataError(problems)
-    given, turned = (
-        majority_preference(_table([answers[order] for answers in found.values()]))
-        for order in (0, 1)
-    )
-    return PairedAnswers(
-        first=np.asarray([one for one, _ in found], dtype=np.intp),
-        second=np.asarray([other for _, other in found], dtype=np.intp),
-        given=given,
-        swapped=turned,
-        problems=tuple(
-            None if not np.isnan(answer) else OTHER_ORDER if votes[0] is None else NO_ANSWER
-            for answer, votes in zip(given, found.values(), strict=True)
-        ),
-        label=label,
-        file=file,
-        example=shown_value(key_of(rows[0][1])[1]),
-        criterion=None if criterion is None else str(criterion),
-        n_unused=n_unused,
-    )
+    return found
 
 
 def _votes(row: Mapping[str, Any]) -> FloatArray:

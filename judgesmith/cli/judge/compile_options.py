@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments import CompileSettings
     from judgesmith.programs import JudgeFamily
     from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.signatures import Rubric
     from judgesmith.signatures.config import JudgeConfig
 
 _OF_THE_JUDGE = (
@@ -417,30 +418,17 @@ def _settings(
 ) -> CompileSettings:
     from judgesmith.experiments import CompileSettings
     from judgesmith.experiments.ablate.rows import without as left_out
-    from judgesmith.signatures import Rubric
     from judgesmith.signatures.config import InferenceSettings
     from judgesmith.signatures.plain_data import record_faults
 
-    if rubric and criteria in ("inferred", "general"):
-        raise OptionError(
-            f"--rubric gives the criteria, and --criteria {criteria} would take others.",
-            option="--criteria",
-            hint="drop one.",
-        )
     twice = [name for name in rest["target"] if rest["target"].count(name) > 1]
     if twice:
         raise OptionError(
             f"every target is named once; got {', '.join(rest['target'])}.", option="--target"
         )
     if rubric:
-        start["rubric"] = Rubric.load(rubric)
         fine = family.name == "active-critic" and start["variant"] == "fine"
-        if not start["rubric"].criteria and criteria is None and fine:
-            raise OptionError(
-                f"{rubric}: there are no criteria, and the variant fine scores each.",
-                option=rubric,
-                hint="write some, or use another variant.",
-            )
+        start["rubric"] = _rubric_in(rubric, criteria, fine=fine)
     source = "given" if criteria == "general" or (rubric and criteria is None) else criteria
     if len(rest["target"]) > 1 and source == "given" and rubric:
         source = None  # several targets are the criteria; the rubric defines them
@@ -468,6 +456,26 @@ def _settings(
     refuse_contradictions(variant, source, parts, lexical=rest["lexical"])
     with blaming("--without"):
         return left_out(settings, parts) if parts else settings
+
+
+def _rubric_in(place: str, criteria: str | None, *, fine: bool) -> Rubric:
+    """Return the rubric of a file, for a judge that scores each criterion where it is ``fine``."""
+    from judgesmith.signatures import Rubric
+
+    if criteria in ("inferred", "general"):
+        raise OptionError(
+            f"--rubric gives the criteria, and --criteria {criteria} would take others.",
+            option="--criteria",
+            hint="drop one.",
+        )
+    found = Rubric.load(place)
+    if not found.criteria and criteria is None and fine:
+        raise OptionError(
+            f"{place}: there are no criteria, and the variant fine scores each.",
+            option=place,
+            hint="write some, or use another variant.",
+        )
+    return found
 
 
 def _said(without: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judgesmith.data.items import DataSet, check_dataset
-from judgesmith.data.targets import targets_of
+from judgesmith.data.targets import Targets, targets_of
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.split import rows_to_fit, unseen_places
 from judgesmith.optimizers import Calibrator
@@ -106,16 +106,7 @@ def calibrate_judge(
     """
     check_dataset(dataset)
     targets = targets_of(dataset, judge.target, aggregate)
-    if not targets.scale.higher_is_better:
-        raise CalibrationError(
-            f"a calibration leads to a scale on which more is better; {targets.name} counts faults."
-        )
-    points = targets.scale.high - targets.scale.low
-    if within is not None and within >= points:
-        raise CalibrationError(
-            f"scores on {targets.scale} always lie within {points:g} points of people; within must "
-            f"be fewer than these, or None; got {within:g}."
-        )
+    _check_scale(targets, within)
     places = unseen_places(dataset, targets, judge.seen_keys)
     n_sources = len(np.unique(dataset.groups[places]))
     if n_sources < 2 or len(places) < 2 * FEWEST_ROWS:
@@ -158,6 +149,19 @@ def calibrate_judge(
     return LearnedCalibration(
         saved=saved, notes=tuple(_notes(saved, report)), complete=asking.complete
     )
+
+
+def _check_scale(targets: Targets, within: float | None) -> None:
+    if not targets.scale.higher_is_better:
+        raise CalibrationError(
+            f"a calibration leads to a scale on which more is better; {targets.name} counts faults."
+        )
+    points = targets.scale.high - targets.scale.low
+    if within is not None and within >= points:
+        raise CalibrationError(
+            f"scores on {targets.scale} always lie within {points:g} points of people; within must "
+            f"be fewer than these, or None; got {within:g}."
+        )
 
 
 @dataclass

@@ -303,7 +303,8 @@ def estimate_run(
     items = list(dataset)
     sizes, lengths = sizes_of(items), MeanLengths.of(items)
     one = effort_per_text(judge.protocol, templates, sizes, lengths)
-    found = most = None
+    counts = _Counts(pool=n_pool, selection=n_selection, heldout=n_held)
+    found = None
     if settings.optimizer == "protocol":
         found = search_calls(
             settings,
@@ -314,25 +315,7 @@ def estimate_run(
             sizes=sizes,
             by_row=_by_row(parts.selection),
         )
-    elif settings.optimizer == "effects":
-        # The search, then the report, and the rows to show for the weights.
-        n_searched = math.floor(EFFORTS[settings.effort] * (n_selection + n_pool))
-        n_prompts = max((settings.calls_per_item or 0) // max(calls_per_item(judge), 1), 1)
-        judged = n_searched + n_selection * settings.rubrics_compete + n_held
-        judged += n_prompts * (n_held + n_pool)
-        most = math.ceil(one.calls * judged)
-    elif settings.optimizer in ("reflective", "balanced", "miprov2", "simba"):
-        most = text_search_calls(
-            settings,
-            n_questions=one.calls,
-            n_pool=n_pool,
-            n_selection=n_selection,
-            n_heldout=n_held,
-            n_instructions=len({one.turns[:1] for one in templates.values()}),
-            competing=settings.rubrics_compete,
-        )
-    if found is not None:
-        most = math.ceil(found.most)
+    most = _bound(settings, judge, counts, one.calls) if found is None else math.ceil(found.most)
     if most is None:
         effort = JudgingEffort()
         for name, texts in (("selection", selection), ("held", held), ("pool", pool)):
@@ -366,6 +349,34 @@ def estimate_run(
         cost_usd=max(known_costs) if len(known_costs) == len(costs) else None,
         searched=found is not None,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Counts:
+    pool: int
+    selection: int
+    heldout: int
+
+
+def _bound(settings: CompileSettings, judge: Judge, n: _Counts, calls: float) -> int | None:
+    """Return what a search with a bound takes with the rest; ``calls`` are those of one text."""
+    if settings.optimizer == "effects":
+        # The search, then the report, and the rows to show for the weights.
+        n_searched = math.floor(EFFORTS[settings.effort] * (n.selection + n.pool))
+        n_prompts = max((settings.calls_per_item or 0) // max(calls_per_item(judge), 1), 1)
+        judged = n_searched + n.selection * settings.rubrics_compete + n.heldout
+        return math.ceil(calls * (judged + n_prompts * (n.heldout + n.pool)))
+    if settings.optimizer in ("reflective", "balanced", "miprov2", "simba"):
+        return text_search_calls(
+            settings,
+            n_questions=calls,
+            n_pool=n.pool,
+            n_selection=n.selection,
+            n_heldout=n.heldout,
+            n_instructions=len({one.turns[:1] for one in judge.templates().values()}),
+            competing=settings.rubrics_compete,
+        )
+    return None
 
 
 def _by_row(rows: Rows) -> list[int]:

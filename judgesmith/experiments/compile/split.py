@@ -111,29 +111,8 @@ def parts_of(
     def rows(
         indices: np.ndarray, kinds: ChosenVersions | None = None, *, unseen: bool = False
     ) -> Rows | None:
-        if not len(indices):
-            return None
         chosen = rated[indices]
-        versions: list[Versions] = [()] * len(chosen)
-        if kinds is not None:
-            versions = kinds.of(chosen.tolist(), unseen=unseen)
-        examples = [
-            rated_example(
-                dataset[i],
-                whole.values[i],
-                whole.scale,
-                group=int(dataset.groups[i]),
-                criteria={
-                    name: float(points[i])
-                    for name, points in targets.criteria.items()
-                    if not np.isnan(points[i])
-                },
-                versions=own,
-            )
-            for i, own in zip(chosen.tolist(), versions, strict=True)
-        ]
-        found = rows_from(examples, percent_of_max=settings.percent_of_max)
-        return found if kinds is None else kinds.enough(found)
+        return _rows(dataset, targets, settings, chosen, kinds, unseen=unseen)
 
     split = first_split(groups, values, holdout=settings.holdout, seed=settings.seed, rows=by_rows)
     split, n_known = _without_known(
@@ -172,6 +151,41 @@ def parts_of(
         if part is not None:
             check_rankable(part.items, judge=settings.protocol.judge, what_for=what_for)
     return parts
+
+
+def _rows(
+    dataset: DataSet,
+    targets: ChosenTargets,
+    settings: CompileSettings,
+    places: np.ndarray,
+    kinds: ChosenVersions | None,
+    *,
+    unseen: bool,
+) -> Rows | None:
+    """Return rows with their ratings, and changed versions where these are asked for."""
+    if not len(places):
+        return None
+    whole = targets.whole
+    versions: list[Versions] = [()] * len(places)
+    if kinds is not None:
+        versions = kinds.of(places.tolist(), unseen=unseen)
+    examples = [
+        rated_example(
+            dataset[i],
+            whole.values[i],
+            whole.scale,
+            group=int(dataset.groups[i]),
+            criteria={
+                name: float(points[i])
+                for name, points in targets.criteria.items()
+                if not np.isnan(points[i])
+            },
+            versions=own,
+        )
+        for i, own in zip(places.tolist(), versions, strict=True)
+    ]
+    found = rows_from(examples, percent_of_max=settings.percent_of_max)
+    return found if kinds is None else kinds.enough(found)
 
 
 def _check_objective(

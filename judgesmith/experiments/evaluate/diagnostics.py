@@ -90,21 +90,7 @@ def diagnostics_of(
     levels, no_kappa = _levels(table, scale, judge_scale)
     if judged.ranks:
         levels, no_kappa = (), "a rank within a source is no point of people's scale"
-    kappa: dict[Weights, Estimate] = {}
-    confusion = None
-    if judge_scale is not None and levels:
-        ends = (judge_scale.low, judge_scale.high)
-        predicted = nearest_levels(table.predicted, levels=levels, scale=ends)
-        confusion = confusion_matrix(table.human, predicted, levels=levels)
-        for weights in WEIGHTS:
-            kappa[weights] = weighted_kappa_interval(
-                table.human,
-                predicted,
-                sources=table.sources.tolist(),
-                levels=levels,
-                weights=weights,
-                rng=rng,
-            )
+    kappa, confusion = _agreement_on_levels(table, levels, judge_scale, rng)
     same = judge_scale is not None and (judge_scale.low, judge_scale.high) == (
         scale.low,
         scale.high,
@@ -135,6 +121,31 @@ def diagnostics_of(
         length=_length(table, dataset, targets.rated[chosen].tolist(), reliability, rng),
         reliability=reliability,
     )
+
+
+def _agreement_on_levels(
+    table: PredictionTable,
+    levels: tuple[float, ...],
+    judge_scale: Scale | None,
+    rng: np.random.Generator,
+) -> tuple[dict[Weights, Estimate], ConfusionMatrix | None]:
+    """Return kappa and the confusion of levels; nothing where there are none."""
+    if judge_scale is None or not levels:
+        return {}, None
+    ends = (judge_scale.low, judge_scale.high)
+    predicted = nearest_levels(table.predicted, levels=levels, scale=ends)
+    kappa: dict[Weights, Estimate] = {
+        weights: weighted_kappa_interval(
+            table.human,
+            predicted,
+            sources=table.sources.tolist(),
+            levels=levels,
+            weights=weights,
+            rng=rng,
+        )
+        for weights in WEIGHTS
+    }
+    return kappa, confusion_matrix(table.human, predicted, levels=levels)
 
 
 def _levels(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from statistics import fmean
@@ -184,26 +184,33 @@ def panel_notes(
         said.append(
             f"{', '.join(learner.unweighed_)} gave too few scores to be weighed, and is not asked."
         )
-    if gain is not None and len(weights.asked) > 1:
-        found = gain["dataset"]["q"]
-        if not (found.is_clear and found.low > 0):
-            said.append(
-                "the rows held out do not show that the panel agrees better than its best judge, "
-                f"{best}: the interval of the gain in q {unclear_text(found)}."
-            )
-    if discernment is not None and discernment.seen is not None and len(weights.asked) > 1:
-        for name, more in discernment.seen.gain.items():
-            if name == "d_avg" and not (more.is_clear and more.low > 0):
-                said.append(
-                    "the rows held out do not show that the panel is more sensitive than its best "
-                    "judge, {best}: the interval of the gain in {name} {unclear_text(more)}."
-                )
+    if len(weights.asked) > 1:
+        said += _unclear_gains(best, gain, discernment)
     if subsets is not None and subsets.n_left_out:
         said.append(
             f"subsets are compared on the {subsets.n} rows that every judge has a score of; "
             f"{subsets.n_left_out} are left out."
         )
     return [*said, *([] if complete else [_INCOMPLETE])]
+
+
+def _unclear_gains(
+    best: str, gain: Gain | None, discernment: DiscernmentReport | None
+) -> Iterator[str]:
+    """Yield which gains over the best judge the rows held out do not show."""
+    found = None if gain is None else gain["dataset"]["q"]
+    if found is not None and not (found.is_clear and found.low > 0):
+        yield (
+            "the rows held out do not show that the panel agrees better than its best judge, "
+            f"{best}: the interval of the gain in q {unclear_text(found)}."
+        )
+    seen = None if discernment is None else discernment.seen
+    more = None if seen is None else seen.gain.get("d_avg")
+    if more is not None and not (more.is_clear and more.low > 0):
+        yield (
+            "the rows held out do not show that the panel is more sensitive than its best judge, "
+            f"{best}: the interval of the gain in d_avg {unclear_text(more)}."
+        )
 
 
 def unreported_notes(middle: Middle, parts: PanelParts, *, complete: bool) -> list[str]:

@@ -238,15 +238,7 @@ def panel_parts(
     if split is None or n < FEWEST_ROWS or n_sources < FEWEST_SOURCES:
         if settings.needing_ratings is None and changed is None:
             return PanelParts(**facts, texts=_texts(dataset, settings, known))
-        what = "weights need" if settings.score == "learned" else "to tell how judges agree takes"
-        kind = "rated rows" if rated else "rows"
-        raise InputError(
-            f"{what} {FEWEST_ROWS} {kind} of {FEWEST_SOURCES} sources that no judge of "
-            f"the panel was made from, beside those held out; there are {n} of {n_sources}, and "
-            f"{n_known} rows are of sources that one was made from.",
-            hint=f"give other {kind}, or judges "
-            "compiled from the same ones, as those with one --seed are.",
-        )
+        raise _too_few(settings, n, n_sources, n_known, rated=rated)
     if not rated:  # then scores are shares of the members' scales
         targets = replace(targets, scale=PERCENT)
     selection = _rows(dataset, targets, places[split.tuning], changed)
@@ -260,6 +252,20 @@ def panel_parts(
         reported = None if changed is None else replace(changed, seen=selection.kinds)
         heldout = _rows(dataset, targets, held, reported, unseen=True)
     return PanelParts(**facts, selection=selection, heldout=heldout, versions=changed)
+
+
+def _too_few(
+    settings: PanelSettings, n: int, n_sources: int, n_known: int, *, rated: bool
+) -> InputError:
+    what = "weights need" if settings.score == "learned" else "to tell how judges agree takes"
+    kind = "rated rows" if rated else "rows"
+    return InputError(
+        f"{what} {FEWEST_ROWS} {kind} of {FEWEST_SOURCES} sources that no judge of the panel was "
+        f"made from, beside those held out; there are {n} of {n_sources}, and {n_known} rows are "
+        "of sources that one was made from.",
+        hint=f"give other {kind}, or judges compiled from the same ones, as those with one --seed "
+        "are.",
+    )
 
 
 def _targets(members: Mapping[str, AnySaved], dataset: DataSet, settings: PanelSettings) -> Targets:

@@ -377,6 +377,37 @@ def discern(
         )
     weights = weights or VersionWeights()
     seed = int(rng.integers(2**63))
+    found, damage = _tested(
+        scores, perturbed, weights, form=form, seed=seed, n_resamples=n_resamples
+    )
+    kinds_found = tuple(
+        _kind_found(scores, perturbed, place, found[place]) for place in range(len(perturbed.kinds))
+    )
+    return Discerned(
+        label=scores.label,
+        name=perturbed.name,
+        metrics=scores.metrics,
+        damage=damage,
+        kinds=kinds_found,
+        weights=weights,
+        weakest=tuple(_weakest(scores, perturbed, kinds_found, weights)),
+        n_originals=len({(one.source_id, one.key) for one in perturbed.originals}),
+        n_texts=scores.n_texts,
+        problems=scores.problems,
+        lower=_lower(scores, [one.lowers for one in perturbed.kinds]),
+    )
+
+
+def _tested(
+    scores: VersionScores,
+    perturbed: PerturbedSet,
+    weights: VersionWeights,
+    *,
+    form: Literal["normalised", "printed"],
+    seed: int,
+    n_resamples: int,
+) -> tuple[dict[int, PerturbationDiscernment], Discernment | None]:
+    """Return what is known of each kind, and of all that lower and have pairs enough together."""
     found: dict[int, PerturbationDiscernment] = {}
     damage = None
     enough = _has_enough(scores)
@@ -407,22 +438,7 @@ def discern(
         )
         damage = tested if lowers and own else damage
         found |= dict(zip(places, tested.perturbations, strict=True))
-    kinds_found = tuple(
-        _kind_found(scores, perturbed, place, found[place]) for place in range(len(perturbed.kinds))
-    )
-    return Discerned(
-        label=scores.label,
-        name=perturbed.name,
-        metrics=scores.metrics,
-        damage=damage,
-        kinds=kinds_found,
-        weights=weights,
-        weakest=tuple(_weakest(scores, perturbed, kinds_found, weights)),
-        n_originals=len({(one.source_id, one.key) for one in perturbed.originals}),
-        n_texts=scores.n_texts,
-        problems=scores.problems,
-        lower=_lower(scores, [one.lowers for one in perturbed.kinds]),
-    )
+    return found, damage
 
 
 def _has_enough(scores: VersionScores) -> NDArray[np.bool_]:

@@ -141,8 +141,7 @@ def held_against(
     if judged.agreement is None and is_rated:
         rng = np.random.default_rng([cell.seed, 12])
         agreement["heldout"] = plain(agreement_report(table, rng=rng))
-    missing = unscored(table)
-    data, scale = spec.data[cell.data], judged.scale
+    missing, data, scale = unscored(table), spec.data[cell.data], judged.scale
     marks = {"judge": judged.name, "target": targets.name, "run": spec.fingerprint}
     besides = None
     if is_rated:
