@@ -13,7 +13,7 @@ from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 import judgesmith
-from judgesmith.data.columns import KNOWN_NAMES, ColumnMap, column_map, recognised
+from judgesmith.data.columns import KNOWN_NAMES, ColumnMap, column_map, plain_name, recognised
 from judgesmith.data.problems import DataError, Problem
 from judgesmith.data.reading import read_items, stream_items
 from judgesmith.signatures.scale import Scale
@@ -382,8 +382,9 @@ odd_names = st.text(st.sampled_from('ab ,+="\\\n\u3000'), max_size=6) | st.text(
 columns_of_fields = st.fixed_dictionaries(
     {}, optional={"source": st.lists(odd_names, max_size=1), "references": st.lists(odd_names)}
 )
+names_of_fields = {"score", *(one for names in KNOWN_NAMES.values() for one in names)}
 columns_of_criteria = st.dictionaries(
-    odd_names.filter(lambda name: name not in KNOWN_NAMES and name != "score"),
+    odd_names.filter(lambda name: plain_name(name) not in names_of_fields),
     st.lists(odd_names, min_size=1),
 )
 
