@@ -9,10 +9,10 @@ requests are under way. Needs a /proc.
 """
 
 import asyncio
+import io
 import json
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
@@ -20,13 +20,14 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import chdir
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
 from crowd import Client, crowd
 
 from benchmarks.harness import Row, benchmark
+from judgesmith.cli import main
 from judgesmith.data import read_items
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.artifacts.saved import SavedJudge
@@ -165,28 +166,22 @@ def make_items(n: int) -> list[dict[str, Any]]:
 
 
 def scored(folder: Path, items: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], float]:
-    """Return the rows of items, and the seconds of CPU they took after the start."""
+    """Return the rows of items, and the seconds of CPU they took after a first one."""
     data = folder / "items.jsonl"
     data.write_text("".join(json.dumps(one) + "\n" for one in items), encoding="utf-8")
     first = folder / "first.jsonl"
     first.write_text(json.dumps(items[0]) + "\n", encoding="utf-8")
-    times = []
     for place in (first, data):
         out = f"{place.stem}-scores.jsonl"
-        command = [*COMMAND, "score", "judge", place.name, "-o", out]
-        command += ["--ledger", f"{place.stem}.sqlite"]
-        used = children()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        times.append(children() - used)
+        words = ["score", "judge", place.name, "-o", out, "--ledger", f"{place.stem}.sqlite"]
+        began = time.process_time()
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            if main(words):
+                raise SystemExit("judgesmith score failed")
+        took = time.process_time() - began
     rows = [json.loads(line) for line in (folder / out).read_text("utf-8").splitlines()]
     bare = [{name: one for name, one in row.items() if name != "run"} for row in rows]
-    return bare, times[1] - times[0]
-
-
-def children() -> float:
-    """Return the CPU that finished processes of ours took, in seconds."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return bare, took
 
 
 def cpu(pid: int) -> float:
