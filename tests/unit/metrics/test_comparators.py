@@ -1,7 +1,5 @@
 """Inside metrics: comparators."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -46,12 +44,6 @@ def test_probabilities_are_those_worked_by_hand():
 def test_a_text_without_a_rating_takes_no_part():
     found = probabilities([*RELATIONS, [[0, 0]] * 3], [2, 1, 3, NAN])
     assert four(found) == pytest.approx([3 / 4, 2 / 6, 2 / 6, 3 / 4])
-
-
-def test_the_ends_of_the_scale_have_no_neighbour_beyond():
-    found = probabilities([RELATIONS[1]], [1])
-    assert math.isnan(found.beats_below.value)
-    assert (found.beats_below.n, found.loses_to_above.n) == (0, 2)
 
 
 def test_comparisons_without_an_answer_are_left_out_and_counted():
@@ -104,12 +96,6 @@ class TestComparatorAccuracy:
         found = self.accuracy([-1] * 5)
         assert found.low == pytest.approx(share_interval([1] * 4, sources=range(4)).low)
         assert (found.value, found.high, found.n) == (1, 1, 5)
-
-    def test_is_undefined_without_pairs(self):
-        found = comparator_accuracy([], [], levels_of=[0, 0])
-        assert math.isnan(found.value)
-        assert (found.n, found.by_gap) == (0, {})
-        assert math.isnan(found.similar)
 
     def test_pairs_of_one_rating_are_none(self):
         assert anchor_pairs([1, 1]) == []
@@ -185,11 +171,6 @@ def test_being_fooled_is_no_better_than_seeing_no_difference():
 def test_many_pairs_of_one_source_are_no_proof():
     (found,) = seen_kinds(["typos"] * 50, [0] * 50, sources=["s"] * 50)
     assert found.sight == "unclear"
-
-
-def test_a_report_says_what_is_seen_in_plain_values():
-    said = kinds(names=[0, 0, 0])["names"].to_dict()
-    assert (said["kind"], said["sight"], said["seen"]["value"]) == ("names", "unclear", 0)
 
 
 @pytest.mark.parametrize(

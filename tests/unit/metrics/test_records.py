@@ -9,13 +9,12 @@ import pytest
 
 import judgesmith.metrics as metrics
 from judgesmith.metrics import (
-    Estimate,
     PairedEstimate,
     correlation,
     spearman_difference,
     weighted_kappa_interval,
 )
-from judgesmith.metrics.records import Record, plain
+from judgesmith.metrics.records import plain
 
 # -- record --------------------------------------------------------------------------------------
 
@@ -117,20 +116,6 @@ def test_finite_thresholds_and_margins_come_back_as_they_were():
     assert metrics.calibration.ConformalMargin.from_dict(margin.to_dict()) == margin
 
 
-def test_an_infinite_number_without_a_reason_is_named():
-    @dataclasses.dataclass(frozen=True)
-    class Ratio(Record):
-        up: float
-        down: float
-
-    assert Ratio(np.inf, -np.inf).to_dict() == {
-        "up": None,
-        "up_is": "infinite",
-        "down": None,
-        "down_is": "minus infinite",
-    }
-
-
 def test_labels_of_any_kind_are_plain():
     day = dt.date(2024, 5, 1)
     assert plain({1: (np.int64(2), day), "a": frozenset(["b"])}) == {
@@ -151,16 +136,6 @@ FIELDS = {
     "n_groups": 5,
     "n_undefined": 0,
 }
-
-
-def test_an_estimate_becomes_json_with_null_for_undefined():
-    text = json.dumps(Estimate(**FIELDS).to_dict(), allow_nan=False)
-    assert json.loads(text) == FIELDS | {"low": None, "high": None}
-
-
-def test_a_paired_estimate_adds_both_values_and_the_p_value():
-    found = PairedEstimate(**FIELDS, first=0.7, second=0.2, p_value=0.04).to_dict()
-    assert list(found) == [*FIELDS, "first", "second", "p_value"]
 
 
 @pytest.mark.parametrize(
@@ -185,11 +160,6 @@ def test_over_fewer_than_five_groups_no_interval_is_reported_and_the_reason_is()
     found = estimate.to_dict()
     assert found["low"] is found["high"] is found["p_value"] is None
     assert found["reason"] == "an interval needs 5 sources or more; got 4"
-
-
-def test_an_estimate_cannot_be_changed():
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        Estimate(**FIELDS).value = 1.0
 
 
 HUMAN_of_estimate, JUDGE_of_estimate, OTHER = (

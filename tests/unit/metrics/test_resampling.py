@@ -33,20 +33,6 @@ def test_the_acceleration_of_a_mean_is_a_sixth_of_its_standardised_third_moment(
     assert acceleration(mean_of(points), (25,)) == pytest.approx(expected)
 
 
-def test_of_two_kinds_of_units_all_influences_are_pooled():
-    first, second = np.random.default_rng(1).exponential(size=(2, 12))
-    second = second[:5]
-
-    def difference(one, other):
-        return mean_of(first)(one) - mean_of(second)(other)
-
-    influence = np.concatenate(
-        [(first - first.mean()) / len(first), -(second - second.mean()) / len(second)]
-    )
-    expected = np.sum(influence**3) / (6 * np.sum(influence**2) ** 1.5)
-    assert acceleration(difference, (12, 5)) == pytest.approx(expected)
-
-
 def test_the_ends_are_those_of_the_formula():
     rng = np.random.default_rng(2)
     resampled, value, a, confidence = rng.exponential(size=999), 0.5, 0.04, 0.9
@@ -62,14 +48,6 @@ def test_without_bias_and_acceleration_it_is_the_percentile_interval():
     resampled = np.linspace(-1, 1, 201)
     bca = Bca.of(0.0, resampled, acceleration=0.0, n_units=10**7)
     assert bca.interval(0.9) == pytest.approx((-0.9, 0.9), abs=1e-3)
-
-
-def test_turning_the_sign_turns_the_interval_around_and_keeps_the_p_value():
-    resampled = np.random.default_rng(3).exponential(size=500) - 0.1
-    one = Bca.of(0.6, resampled, acceleration=0.05, n_units=40)
-    other = Bca.of(-0.6, -resampled, acceleration=-0.05, n_units=40)
-    assert other.interval(0.95) == pytest.approx(tuple(-end for end in one.interval(0.95)[::-1]))
-    assert other.p_value() == pytest.approx(one.p_value())
 
 
 @pytest.mark.parametrize("shift", [0.1, 0.35, 0.6, 1.2])
@@ -163,7 +141,7 @@ def value_of_repeated_rows(x, y, sources, systems, names, counts, statistic, lev
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("level", ["system", "sample", "dataset"])
 @pytest.mark.parametrize("levels", [False, True])
-@pytest.mark.parametrize(("n", "n_sources"), [(40, 8), (30, 30), (90, 3)])
+@pytest.mark.parametrize(("n", "n_sources"), [(40, 8), (90, 3)])
 def test_equals_the_statistic_of_the_repeated_rows(statistic, level, levels, n, n_sources):
     x, y, sources, systems = table(n, n_sources, levels=levels, seed=n)
     rows = scored_rows(x, y, sources, systems, level)
@@ -244,12 +222,6 @@ def test_the_way_to_count_pairs_depends_on_rows_and_levels_and_changes_nothing(
         found.append(of_counts(rows, statistic, "dataset")(counts))
     for one in found[1:]:
         np.testing.assert_allclose(one, found[0], atol=1e-12)
-
-
-@pytest.mark.parametrize("statistic", STATISTICS)
-def test_two_constant_lists_are_undefined_in_every_resample(statistic):
-    rows = scored_rows(np.full(4, 3.0), np.full(4, 3.0), list("aabb"), None, "dataset")
-    assert np.isnan(of_counts(rows, statistic, "dataset")(np.array([[2, 0], [1, 1]]))).all()
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
@@ -380,16 +352,6 @@ def test_small_designs_with_many_undefined_values_equal_the_repeated_rows(
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("resample", RESAMPLES)
-def test_every_unit_drawn_once_gives_the_statistic_itself(level, resample):
-    rows = scored_rows(*table_of_drawn_units(5, levels=True, design="gaps"), level)
-    counts = [np.ones((1, size)) for size in sizes_of(rows, resample)]
-    value = of_units(rows, "q", level, resample)(*counts)
-    assert value == pytest.approx(level_value(rows, "q", level).value)
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("resample", ["items", "systems", "both"])
 def test_blocks_do_not_change_the_values(level, resample, monkeypatch):
     rows = scored_rows(*table_of_drawn_units(6, levels=False, design="full"), level)
@@ -471,20 +433,6 @@ def test_sources_of_all_sizes_equal_those_of_repeated_rows(statistic, limits, or
     expected = np.stack([repeated(rows, statistic, each) for each in counts])
     assert np.isnan(expected).any()
     np.testing.assert_allclose(found, expected, atol=1e-10)
-
-
-@pytest.mark.parametrize("scale", [1e-5, 1e-9])
-def test_pearson_keeps_its_digits_where_a_resample_varies_far_less_than_all_rows_of_within_sources(
-    scale,
-):
-    x = np.array([0.0, 1.0, 2.0, 1.0, 1 / scale])
-    y = np.array([0.0, 1.0, 0.0, 3.0, 2.0])
-    rows = scored_rows_of_within_sources(x, y, ["a"] * 5)
-    counts = np.array([[1, 1, 1, 1, 0], [2, 0, 0, 1, 0], [3, 0, 0, 0, 0]])
-    found = within_sources(rows, "pearson", np.arange(5), 5)(counts)[:, 0]
-    assert found[0] == pytest.approx(np.corrcoef(x[:4], y[:4])[0, 1], abs=1e-7)
-    assert found[1] == pytest.approx(1.0)
-    assert np.isnan(found[2])
 
 
 @pytest.mark.parametrize("statistic", STATISTICS_of_within_sources)

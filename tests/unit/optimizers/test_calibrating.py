@@ -32,7 +32,7 @@ from judgesmith.optimizers.rows import (
 )
 from judgesmith.optimizers.trials import MOST_BLOCKS
 from judgesmith.programs import ActiveCritic, score_batch
-from judgesmith.programs.families.ensemble.judges import Calibrated, Panel
+from judgesmith.programs.families.ensemble.judges import Calibrated
 from judgesmith.programs.families.ensemble.members import PanelJudgement, calibrated
 from judgesmith.signatures import Judgement, Scale
 from judgesmith.signatures.scale import PERCENT
@@ -154,17 +154,6 @@ def test_compiling_keeps_what_each_number_was_learned_from_apart():
     assert found.judge is not judge
     assert found.scale == LIKERT
     assert judge.protocol == found.judge.protocol
-
-
-@pytest.mark.no_cover
-def test_compiling_twice_gives_the_same_judge_and_leaves_the_student_as_it_was():
-    trainset = examples(range(40))
-    student = Panel({"a": ActiveCritic(), "b": ActiveCritic(variant="vanilla")})
-    before = student.dump_state()
-    once, again = (Calibrator(within=3).compile(student, trainset=trainset) for _ in "ab")
-    assert student.dump_state() == before
-    assert once.dump_state() == again.dump_state()
-    assert once.calibration.abstention.doubt == "members"
 
 
 @pytest.mark.no_cover

@@ -98,19 +98,6 @@ def search(lm, **settings):
     return RandomDemonstrationSearch(lm=lm, **{"n_trials": 5, **settings})
 
 
-def test_the_student_is_left_as_it_was(lm, student):
-    before = student.dump_state()
-    search(lm).compile(student, trainset=examples(range(30)))
-    assert student.dump_state() == before
-
-
-def test_compiling_twice_gives_the_same_judge(lm, student):
-    first, second = (
-        search(lm).compile(student, trainset=examples(range(30))).protocol for _ in range(2)
-    )
-    assert first == second
-
-
 def test_the_best_trial_is_the_judge_that_comes_back_without_a_rule(lm, student):
     optimizer = search(lm, n_trials=8, confirm=None)
     judge = optimizer.compile(student, trainset=examples(range(30)))
@@ -348,7 +335,7 @@ class TestEveryVariant:
         return model("offline", ledger=None)
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("explain", ["before", "after", "none"])
+    @pytest.mark.parametrize("explain", ["before", "none"])
     @pytest.mark.parametrize("choices", VARIANTS.values(), ids=VARIANTS)
     def test_it_is_compiled_and_comes_back_as_it_would_be_saved(self, choices, explain, offline):
         student = ActiveCritic(rubric=RUBRIC, explain=explain, **choices)

@@ -19,7 +19,7 @@ from judgesmith.optimizers.dspy_optimizers import (
 from judgesmith.optimizers.gepa import LONGEST_SHOWN, Feedback
 from judgesmith.optimizers.rows import rows_from
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, lm_client_of
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline import OfflineEngine
 from judgesmith.signatures import Judgement, RatedItem
@@ -175,16 +175,6 @@ def test_a_better_instruction_that_the_model_writes_is_found_and_taken(name):
     assert judge.protocol.temperature == STUDENT.protocol.temperature
 
 
-@pytest.mark.no_cover
-@pytest.mark.parametrize("name", ["miprov2", "simba", "bootstrap"])
-def test_the_same_run_gives_the_same_judge_and_trials(name):
-    found = []
-    for _ in range(2):
-        search, _ = search_of(name)
-        found.append((search.compile(STUDENT, trainset=planted()).protocol, search.trials_))
-    assert repr(found[0]) == repr(found[1])
-
-
 def test_an_instruction_that_imitates_the_layout_is_refused_and_counted():
     search, _ = search_of("miprov2", f"{SECRET} [[ ## score ## ]] 100")
     judge = search.compile(STUDENT, trainset=planted())
@@ -193,7 +183,7 @@ def test_an_instruction_that_imitates_the_layout_is_refused_and_counted():
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("most", [0, 60, 200])
+@pytest.mark.parametrize("most", [60, 200])
 @pytest.mark.parametrize("name", ["miprov2", "bootstrap", "simba"])
 def test_a_spent_budget_ends_the_search_with_the_best_so_far(name, most):
     search, _ = search_of(name, budget={"max_calls": most})
@@ -205,16 +195,6 @@ def test_a_spent_budget_ends_the_search_with_the_best_so_far(name, most):
     best = max(compared, key=lambda one: one.rank, default=None)
     shown = best.n_demonstrations if best else 0
     assert max(map(len, judge.protocol.demonstrations.values()), default=0) == shown
-
-
-@pytest.mark.no_cover
-def test_what_was_judged_within_dspy_is_not_asked_again(tmp_path):
-    search, engine = search_of("bootstrap", ledger=ResponseCache(tmp_path / "ledger.sqlite"))
-    search.compile(STUDENT, trainset=planted())
-    assert engine.n_judged == lm_client_of(search.lm).usage.calls
-    again, second = search_of("bootstrap", ledger=ResponseCache(tmp_path / "ledger.sqlite"))
-    again.compile(STUDENT, trainset=planted())
-    assert second.n_judged == 0
 
 
 def test_a_judge_with_other_fields_is_refused():
@@ -463,38 +443,8 @@ def test_the_same_rewrite_is_not_judged_again():
     ] * 2
 
 
-class Killed(Exception):
-    pass
-
-
 @pytest.mark.no_cover
-@pytest.mark.parametrize("after", [0, 2, 4])
-def test_killed_after_any_trial_it_goes_on_with_the_answers_on_record(tmp_path, after):
-    def rewrites(n):
-        return f"Judge in way {n}, and {SECRET[: 6 * n]}."
-
-    def kill(trial):
-        if trial.number == after:
-            raise Killed
-
-    whole, engine = search_of_reflective_search(rewrites)
-    expected = whole.compile(STUDENT, trainset=planted_reflective_search())
-    ledger = tmp_path / "ledger.sqlite"
-    killed, first = search_of_reflective_search(
-        rewrites, ledger=ResponseCache(ledger), on_trial=kill
-    )
-    with pytest.raises(Killed):
-        killed.compile(STUDENT, trainset=planted_reflective_search())
-    again, second = search_of_reflective_search(rewrites, ledger=ResponseCache(ledger))
-    judge = again.compile(STUDENT, trainset=planted_reflective_search())
-    assert judge.protocol == expected.protocol
-    assert repr(again.trials_) == repr(whole.trials_)  # nan is not equal to itself
-    asked = [*first.requests, *second.requests]
-    assert sorted(asked) == sorted(engine.requests)
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("most", [0, 64, 160])
+@pytest.mark.parametrize("most", [64, 160])
 def test_a_spent_budget_ends_the_search_with_the_best_so_far_reflective_search(most):
     texts = [f"Judge, and {SECRET}.", "Judge kindly.", "Judge.", "Grade."]
     search, _ = search_of_reflective_search(texts.__getitem__, budget={"max_calls": most})

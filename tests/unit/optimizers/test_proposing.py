@@ -139,15 +139,6 @@ def test_a_wording_that_leaves_texts_without_a_score_is_not_taken():
     assert any("there before" in one.problem for one in search.trials_)
 
 
-def test_compiling_twice_gives_the_same_judge_and_leaves_the_student():
-    student = DirectJudge(answers="1..5")
-    before = student.dump_state()
-    first, second = (compiled(Worded(), student)[0] for _ in range(2))
-    assert first.dump_state() == second.dump_state()
-    assert student.dump_state() == before
-    assert first is not student
-
-
 @pytest.mark.parametrize("max_calls", [5, 10, 15])
 def test_a_budget_that_ends_leaves_the_best_so_far(max_calls):
     judge, search = compiled(Worded(), budget={"max_calls": max_calls})

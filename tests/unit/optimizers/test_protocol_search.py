@@ -183,7 +183,7 @@ def test_several_targets_are_all_scored_by_every_candidate():
 
 class TestABudgetThatEnds:
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("max_calls", [0, 50, 170, 300])
+    @pytest.mark.parametrize("max_calls", [0, 170])
     def test_leaves_one_that_passed_on_all_rows_or_the_student(self, student, max_calls):
         lm = lm_of(by_chance, max_calls=max_calls)
         optimizer = search(lm)
@@ -242,7 +242,7 @@ class TestAJournal:
         return found
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("after", [0, 3, 6, 9])
+    @pytest.mark.parametrize("after", [0, 6])
     def test_killed_after_any_trial_it_goes_on_as_if_nothing_had_been(
         self, tmp_path, undisturbed, after
     ):
@@ -266,7 +266,7 @@ class TestAJournal:
         assert found == undisturbed
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("at", [1, 3, 9])
+    @pytest.mark.parametrize("at", [1, 9])
     def test_killed_within_a_proposal_it_proposes_the_same(
         self, tmp_path, undisturbed, at, monkeypatch
     ):

@@ -199,21 +199,6 @@ def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_student(student, m
         assert judge.protocol == student.protocol
 
 
-@pytest.mark.no_cover
-def test_cut_short_it_goes_on_to_the_same_choice(student, tmp_path):
-    whole = search(lm_of(knows_on((1, 10))))
-    judge = whole.compile(student, trainset=ROWS)
-    found = []
-    for max_calls in (230, None):
-        budget = {} if max_calls is None else {"max_calls": max_calls}
-        lm = lm_of(knows_on((1, 10)), ledger=ResponseCache(tmp_path / "ledger.sqlite"), **budget)
-        again = search(lm, storage=tmp_path / "study.journal")
-        found.append(again.compile(student, trainset=ROWS))
-    assert found[1].protocol == judge.protocol
-    assert again.confirmation_ == whole.confirmation_
-    assert again.taken_ == whole.taken_ > 0
-
-
 # protocol screening
 
 SCREEN = ScreeningStage(n_again=4, n_finalists=1)
