@@ -6,10 +6,6 @@ import json
 import pytest
 from benchmark_texts import rows
 
-from judgesmith.data import read_items
-from judgesmith.experiments.benchmark.report import FILES
-
-GLOBAL = {"anchors.jsonl", "candidates.jsonl"}
 LOCAL = ["--perspective", "local", "--steps", "3"]
 
 
@@ -35,41 +31,6 @@ def bench(run, articles):
 
 def contents(folder):
     return {one.name: one.read_bytes() for one in folder.iterdir() if one.name != "costs.json"}
-
-
-def test_a_local_benchmark_is_a_folder_that_says_what_is_in_it(bench, folder):
-    assert bench.out.startswith("16 texts about 4 sources in bench (local, run ")
-    assert "report.md there has the rest; spot_check.csv is for people to fill in\n" in bench.out
-    assert {one.name for one in (folder / "bench").iterdir()} == set(FILES) - GLOBAL
-    data = read_items(folder / "bench" / "benchmark.jsonl")
-    assert sorted(item.human["fluency"][0] for item in data) == sorted([0, 1, 2, 3] * 4)
-
-
-def test_a_global_benchmark_with_json_is_its_report(run, articles, folder):
-    small = [
-        "--per-rating",
-        "1",
-        "--anchors",
-        "1",
-        "--samples",
-        "1",
-        "--sources",
-        "2",
-        "--candidates",
-        "1",
-    ]
-    done = run("benchmark", articles, "-o", "made", "--perspective", "global", *small, "--json")
-    assert done.status == 0, done.err
-    report = json.loads((folder / "made" / "report.json").read_text())
-    told = done.json
-    assert {name: told[name] for name in report if name != "spot_check"} == {
-        name: value for name, value in report.items() if name != "spot_check"
-    }
-    assert (told["output"], told["cost_usd"]) == ("made", 0)
-    assert {one.name for one in (folder / "made").iterdir()} == set(FILES)
-    costs = json.loads((folder / "made" / "costs.json").read_text())
-    assert sum(one["calls"] for one in costs["steps"]) == told["calls"] > 0
-    assert "note: neither a rubric nor the data defines fluency" in done.err
 
 
 def test_the_same_command_again_asks_nothing_and_gives_the_same_bytes(run, bench, articles, folder):
@@ -166,23 +127,6 @@ def fill(folder, name, answer):
         table = csv.DictWriter(file, list(lines[0]))
         table.writeheader()
         table.writerows({**line, "answer": answer(line)} for line in lines)
-
-
-def test_what_people_say_is_told_and_stands_in_the_report(run, bench, articles, folder):
-    fill(folder, "ann.csv", lambda line: "A")
-    fill(folder, "bob.csv", lambda line: "" if line["id"] < "x8" else "B")
-    sheets = ["--spot-check", "ann.csv", "--spot-check", "bob.csv"]
-    told = run("benchmark", "bench", *sheets, "--json").json
-    assert (told["checks"], told["answers"] + told["blank"]) == (12, 24)
-    assert told["by_rater"].keys() == {"ann", "bob"}
-    assert told["agreement"] == 0.0
-    report = json.loads((folder / "bench" / "report.json").read_text())
-    assert report["spot_check"] == {name: one for name, one in told.items() if name != "benchmark"}
-    assert "| rater ann |" in (folder / "bench" / "report.md").read_text()
-    plain = run("benchmark", "bench/benchmark.jsonl", *sheets)
-    assert "How often people say what the benchmark says" in plain.out
-    run("benchmark", articles, "-o", "bench", *LOCAL)
-    assert json.loads((folder / "bench" / "report.json").read_text()) == report
 
 
 def test_a_sheet_with_what_is_no_answer_changes_nothing(run, bench, folder):

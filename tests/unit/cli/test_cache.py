@@ -47,16 +47,6 @@ def test_a_compiled_judge_is_made_again_from_its_cassette_alone(run, data, folde
     assert "no recorded answer to the request" in done.fault["error"]
 
 
-def test_scores_and_agreement_are_those_of_the_cassette(run, judge, data, folder, silent):
-    assert run("score", judge, data, "-o", "own.jsonl", "--record", "a.jsonl").status == 0
-    first = run("evaluate", judge, data, "--record", "b.jsonl", "--json").json
-    assert (folder / "a.jsonl").read_bytes() == (folder / "b.jsonl").read_bytes()
-    silent()
-    assert run("score", judge, data, "-o", "again.jsonl", "--replay", "b.jsonl").status == 0
-    assert (folder / "again.jsonl").read_bytes() == (folder / "own.jsonl").read_bytes()
-    assert run("evaluate", judge, data, "--replay", "a.jsonl", "--json").json == first
-
-
 def test_failed_requests_fail_again_in_the_same_words(
     run, data, folder, server, silent, sample_rows
 ):
@@ -110,28 +100,6 @@ def test_a_cassette_replaces_nothing_that_is_read_or_holds_answers(run, data, fo
 def ledger(run, judge, data):
     run("score", judge, data, "-o", "out.jsonl")
     return ".judgesmith/ledger.sqlite"
-
-
-def test_stats_count_answers_by_model(run, ledger):
-    assert "80 answers from 80 calls" in run("ledger", "stats").out
-    found = run("ledger", "stats", "--json").json
-    assert [(one["model"], one["answers"]) for one in found["models"]] == [("offline", 80)]
-
-
-def test_export_writes_every_answer(run, ledger, folder):
-    lines = run("ledger", "export").out.splitlines()
-    assert len({json.loads(line)["identity"] for line in lines}) == 80
-    done = run("ledger", "export", "-o", "answers.jsonl")
-    assert done.out == "80 answers in answers.jsonl\n"
-    assert (folder / "answers.jsonl").read_text().splitlines() == lines
-
-
-def test_prune_takes_out_what_it_is_told(run, ledger):
-    assert run("ledger", "prune", "--older-than-days", "1", "--json").json["removed"] == 0
-    assert run("ledger", "prune", "--model", "openai/m", "--json").json["removed"] == 0
-    done = run("ledger", "prune", "--model", "offline")
-    assert done.out == f"80 answers taken out of {ledger}\n"
-    assert "0 answers from 80 calls" in run("ledger", "stats").out
 
 
 def test_a_damaged_ledger_says_how_what_is_sound_is_rescued(run, ledger, folder, judge, data):

@@ -62,39 +62,6 @@ def test_further_tests_stand_beside_the_interval(run, data, recorded):
     assert row.split()[-1] == f"{tests['permutation']['dataset']['kendall']['p_value']:.3f}"
 
 
-@pytest.mark.no_cover
-def test_a_compiled_judge_is_compared_on_rows_it_has_not_seen(run, judge, data, recorded):
-    found = run("compare", judge, f"{recorded}:letters", data, "--json").json
-    assert found["rows"] == {
-        "compared": 12,
-        "unseen": None,
-        "seen": 28,
-        "unknown": 12,
-        "seen_by": {"a": 28, "b": None},
-        "unscored": {"a": 0, "b": 0},
-        "unrated": 0,
-    }
-    text = run("compare", judge, f"{recorded}:letters", data, "--full").out
-    assert (found["objective"]["on"], found["heldout"]) == ("unknown", None)
-    assert "Rows unseen by A: 12 of 3 sources, " in text
-    assert "Rows seen by A: 28 of 7 sources, " in text
-    alone = run("evaluate", judge, data, "--json").json
-    ours = found["unknown"]["dataset"]["kendall"]["first"]
-    assert ours == pytest.approx(alone["heldout"]["dataset"]["kendall"]["value"])
-
-
-@pytest.mark.no_cover
-def test_the_objective_and_the_confidence_may_be_chosen(run, data, recorded):
-    options = ["--objective", "q@sample", "--confidence", "0.9"]
-    done = run("compare", f"{recorded}:people", f"{recorded}:letters", data, *options)
-    first = " ".join(done.out.split("\n\n")[0].split())
-    assert "Q at sample level 3.000 for people, " in first
-    assert first.endswith("is significant at 0.1.")
-    found = run("compare", f"{recorded}:people", f"{recorded}:letters", data, *options, "--json")
-    assert found.json["objective"]["name"] == "q@sample"
-    assert found.json["unknown"]["system"]["pearson"]["confidence"] == 0.9
-
-
 def test_names_cannot_move_the_cursor(run, data, recorded, folder):
     (folder / "odd.jsonl").write_text(
         (folder / recorded).read_text().replace('"people"', '"\\u001b[31mred"')

@@ -11,7 +11,7 @@ from judgesmith.cli.judge.compiled import _print_objective, print_again
 from judgesmith.cli.shared.faults import OptionError
 from judgesmith.cli.shared.places import check_output, file_place, judge_place
 from judgesmith.data.samples import sample_path
-from judgesmith.programs import SavedCalibrated, SavedJudge, load_saved
+from judgesmith.programs import SavedJudge, load_saved
 
 # compile
 
@@ -48,42 +48,12 @@ def test_a_judge_of_another_run_is_kept_unless_forced(run, data, folder):
     assert not list(folder.glob(".judge-*"))
 
 
-@pytest.mark.no_cover
-def test_options_reach_the_judge(run, data, folder):
-    rubric = folder / "rubric.yaml"
-    rubric.write_text("task: Judge a summary.\ncriteria:\n  brevity: Is it short?\n")
-    compiled(run, data, *QUICK, "--rubric", rubric, "--target", "fluency", "--no-texts")
-    made = json.loads((folder / "judge" / "judge.json").read_text())
-    assert made["target"] == "fluency"
-    assert [one["name"] for one in made["protocol"]["rubric"]["criteria"]] == ["brevity"]
-    assert made["golden"] == []
-    compiled(run, data, "--optimizer", "none", "--variant", "vanilla", out="bare")
-    bare = json.loads((folder / "bare" / "judge.json").read_text())
-    assert (list(bare["questions"]), bare["history"]) == (["grade"], [])
-
-
 def test_a_dry_run_knows_what_it_costs_or_that_it_does_not(run, data):
     options = [*QUICK, "--dry-run", "--json", "--model", "openai/unheard-of"]
     assert compiled(run, data, *options).json["cost_usd"] is None
     priced = compiled(run, data, *options, "--price", "1,2").json
     tokens = priced["input_tokens"] + 2 * priced["output_tokens"]
     assert priced["cost_usd"] == pytest.approx(tokens / 1e6)
-
-
-@pytest.mark.no_cover
-def test_criteria_of_people_are_judged_each_by_itself(run, data):
-    done = compiled(run, data, *QUICK, "--criteria", "human")
-    assert done.json["target"] == "mean"
-    assert set(done.json["criteria"]["heldout"]) == {"faithfulness", "fluency"}
-    by_name = compiled(
-        run, data, *QUICK, "--target", "fluency", "--target", "faithfulness", out="other"
-    )
-    assert by_name.json["heldout"] == done.json["heldout"]
-    said = run("compile", data, "-o", "third", *QUICK, "--criteria", "human", "--full").out
-    assert "By criterion, uncompiled" in said
-    assert "By criterion, compiled" in said
-    assert "criteria: faithfulness, fluency" in said
-    assert "By criterion, Pearson over all rows held out" in run("show", "third").out
 
 
 @pytest.mark.no_cover
@@ -182,35 +152,6 @@ def compiled_compile_calibrated(run, *options, out="judge"):
     done = run("compile", "sample", "-o", out, *QUICK_COMPILE_CALIBRATED, *options, "--json")
     assert done.status == 0, done.err
     return done
-
-
-@pytest.mark.no_cover
-def test_it_is_learned_from_rows_of_its_own_and_held_against_rows_held_out(run, folder):
-    done = compiled_compile_calibrated(run, "--calibrate", "--confidence", ".8")
-    found = done.json["calibration"]
-    assert (found["n"], found["n_sources"]) == (32, 8)
-    assert 0 <= found["covered"] <= 1
-    saved = load_saved(folder / "judge")
-    assert isinstance(saved, SavedCalibrated)
-    own = set(saved.seen["calibrate"])
-    assert len(own) == saved.calibration.n_map + saved.calibration.n_margin == 48
-    assert not own & saved.members["judge"].seen_keys
-    assert saved.rows["calibrate"] == done.json["rows"]["calibrate"] == 48
-    assert "calibration: interval: " in done.err
-
-
-@pytest.mark.no_cover
-def test_its_scores_carry_their_intervals(run, folder):
-    compiled_compile_calibrated(run, "--calibrate", "--confidence", ".8")
-    assert run("score", "judge", "sample", "-o", "scores.jsonl").status == 0
-    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
-    assert all(row["low"] <= row["score"] <= row["high"] for row in rows)
-    assert {row["abstained"] for row in rows} == {False}
-    found = run("evaluate", "judge", "sample", "--json").json
-    assert (found["rows"]["unseen"], found["rows"]["seen"]) == (32, 128)
-    assert run("evaluate", "scores.jsonl", "sample").status == 0
-    assert "# A calibrated judge" in run("show", "judge").out
-    assert "===== judge/assess =====" in run("show", "judge", "--prompts").out
 
 
 def test_texts_that_nobody_can_vouch_for_are_left_to_people(run, folder):

@@ -64,33 +64,6 @@ def fronted(folder, made_front):
     return json.loads((made_front / "printed.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.no_cover
-def test_the_front_is_saved_shown_and_told(run, folder, fronted):
-    judge = saved(folder)
-    front = judge["front"]
-    assert [one["knee"] for one in front].count(True) == 1
-    assert all(set(one["values"]) == {"q", "-calls"} for one in front)
-    assert [one["name"] for one in fronted["objectives"]] == ["q", "-calls"]
-    assert fronted["objective"] == fronted["objectives"][0]
-    shown = run("show", "judge").out
-    assert "## Front" in shown
-    for one in front:
-        assert f"| {one['number']} " in shown
-    trials = [one for one in judge["history"] if one["stage"] == "protocol"]
-    assert all(set(one["values"]) == {"q", "-calls"} for one in trials)
-    values = {one["number"]: one["values"] for one in trials}
-    for one in front:
-        beaten = [
-            other
-            for number, other in values.items()
-            if trials[number]["n_rows"] == trials[0]["n_rows"]
-            and other["q"] >= one["values"]["q"]["value"]
-            and other["-calls"] >= one["values"]["-calls"]["value"]
-            and other != values[one["number"]]
-        ]
-        assert beaten == []
-
-
 def test_the_same_command_again_asks_nothing_and_finds_the_same_front(
     run, data, folder, fronted, made_front
 ):
@@ -260,10 +233,7 @@ def test_a_run_that_the_budget_ended_goes_on(run, data, folder):
 @pytest.mark.parametrize(
     ("option", "fixed"),
     [
-        (["--variant", "coarse"], {"variant"}),
-        (["--explain", "after"], {"explain"}),
         (["--criteria-calls", "separate"], {"variant", "criteria_calls"}),
-        (["--without", "explanations"], {"explain"}),
         (["--without", "os"], {"variant", "overall"}),
         ([], {"rubric", "samples"}),
     ],
@@ -273,16 +243,6 @@ def test_what_an_option_says_is_not_searched(run, data, folder, option, fixed):
     compiled_compile_protocol(run, data, *option)
     for one in history(folder):
         assert not fixed & set(one["picked"])
-
-
-def test_a_dry_run_asks_nothing_and_says_what_is_usual_and_what_is_most(run, data, folder):
-    done = run("compile", data, "-o", "judge", *QUICK, "--dry-run", "--json")
-    assert sorted(path.name for path in folder.iterdir()) == ["data.jsonl"]
-    made = compiled_compile_protocol(run, data).json["calls"]
-    assert 0 < made <= done.json["calls"]
-    assert done.json["calls"] < done.json["calls_at_most"]
-    said = run("compile", data, "-o", "judge", *QUICK, "--dry-run").out
-    assert f"Typically about {done.json['calls']} calls" in said
 
 
 @pytest.mark.parametrize(
@@ -342,19 +302,6 @@ def told(capsys, *arguments):
     return capsys.readouterr().out
 
 
-def test_a_judge_is_made_and_says_of_what(texts, capsys):
-    said = told(capsys, "compile", texts, "-o", "judge", *OPTIONS)
-    assert ": unrated;" in said
-    assert "unseen perturbations" in said
-    assert "Sensitivity grows with the number of rows" in said
-    assert "(raters:" not in said
-    shown = told(capsys, "show", "judge")
-    assert "Made from texts without ratings" in shown
-    assert "Kept for the report: repetition." in shown
-    assert "| kinds of the search | d_min |" in shown
-    assert "| held-out kinds | d_min |" in shown
-
-
 @pytest.mark.parametrize("option", ["--optimizer random", "--rounds 3", "--demonstrations 2"])
 def test_options_about_examples_are_refused_as_there_are_none(texts, capsys, option):
     given = ("compile", texts, "-o", "judge", "--objective", "d_avg", *option.split())
@@ -364,19 +311,6 @@ def test_options_about_examples_are_refused_as_there_are_none(texts, capsys, opt
     assert said in capsys.readouterr().err
     none = ("--demonstrations", "0", "--kinds", "truncation", "--dry-run")
     assert main((*given[:6], *none)) == 0
-
-
-def test_a_dry_run_counts_versions(texts, capsys):
-    few, many = (
-        json.loads(
-            told(
-                *(capsys, "compile", texts, "-o", "judge", *OPTIONS),
-                *("--versions", n, "--dry-run", "--json"),
-            )
-        )["calls"]
-        for n in ("1", "0")
-    )
-    assert many > 1.5 * few
 
 
 def test_equal_ratings_are_none_to_an_objective_that_takes_none(texts, capsys, tmp_path):
@@ -393,12 +327,6 @@ def test_equal_ratings_are_none_to_an_objective_that_takes_none(texts, capsys, t
     agreeing = ("compile", str(rated), "-o", "judge", "--scale", "1..5", "--force")
     assert main(agreeing) == 2
     assert "have the same value on overall" in capsys.readouterr().err
-
-
-def test_a_judge_goes_on_from_one_that_was_made_without_ratings(texts, capsys):
-    told(capsys, "compile", texts, "-o", "judge", *OPTIONS)
-    said = told(capsys, "compile", "sample", "-o", "next", "--from", "judge", "--rounds", "2")
-    assert "Agreement on test rows" in said
 
 
 # A whole compilation, and scoring after it, over HTTP with a model that answers messily.

@@ -25,39 +25,6 @@ from judgesmith.signatures.judgement import Cause, Reason
 
 
 @pytest.mark.no_cover
-def test_rows_that_the_judge_was_made_from_are_reported_apart(run, judge, data):
-    found = run("evaluate", judge, data, "--json").json
-    rows = {"unseen": 12, "seen": 28, "unknown": 0, "unscored": 0, "unrated": 0}
-    assert (found["rows"], found["unknown"]) == (rows, None)
-    made = json.loads((judge / "judge.json").read_text())
-    for statistic in ("pearson", "spearman", "kendall", "q"):
-        held = made["agreement"]["heldout"]["dataset"][statistic]
-        assert found["heldout"]["dataset"][statistic]["value"] == pytest.approx(held["value"])
-    text = run("evaluate", judge, data, "--full").out
-    assert "Test rows: 12 scored rows of 3 sources" in text
-    assert "Rows used to compile: 28 scored rows of 7 sources" in text
-
-
-@pytest.mark.no_cover
-def test_a_file_of_scores_agrees_as_the_judge_that_wrote_it(run, judge, data):
-    run("score", judge, data, "-o", "out.jsonl")
-    of_scores = run("evaluate", "out.jsonl", data, "--json").json
-    assert of_scores["rows"]["unknown"] == of_scores["unknown"]["dataset"]["q"]["n"] == 40
-    assert [of_scores[part] for part in ("heldout", "seen")] == [None, None]
-    assert [of_scores["rows"][part] for part in ("unseen", "seen")] == [None, None]
-    unseen = data.with_name("new.jsonl")
-    lines = [json.loads(line) for line in data.read_text().splitlines()]
-    unseen.write_text(
-        "".join(json.dumps(row | {"source": row["source"] + " "}) + "\n" for row in lines)
-    )
-    of_judge = run("evaluate", judge, unseen, "--json").json
-    assert of_judge["rows"]["seen"] == 0
-    text = run("evaluate", "out.jsonl", data).out
-    assert "All rows: 40 scored rows of 10 sources" in text
-    assert "scores on file do not say which rows their judge was made from." in text
-
-
-@pytest.mark.no_cover
 def test_what_correlations_do_not_tell_stands_in_a_table_of_its_own(run, judge, data):
     assert "diagnostics" not in run("evaluate", judge.name, data.name).out
     done = run("evaluate", judge.name, data.name, "--full")
@@ -97,21 +64,6 @@ def criteria_table(out):
     """The lines of the table by criterion, by their first word."""
     lines = out.split("by criterion: ")[1].splitlines()
     return {line.split()[0]: line for line in lines if line}
-
-
-@pytest.mark.no_cover
-def test_criteria_that_are_judged_and_rated_are_reported_beside_the_target(run, judge, data):
-    found = run("evaluate", judge, data, "--json").json
-    assert (found["scored_by"], found["criteria_on"]) == ("score", "unseen")
-    assert list(found["criteria"]) == ["faithfulness", "fluency"]
-    done = run("evaluate", judge, data)
-    assert "Test rows, by criterion: 95% intervals over sources" in done.out
-    table = criteria_table(done.out)
-    assert table["criterion"].split() == ["criterion", "n", "pearson", "spearman", "kendall"]
-    for name, report in found["criteria"].items():
-        cells = table[name].split()
-        assert cells[1] == "12"
-        assert cells[2] == f"{report['dataset']['pearson']['value']:.3f}"
 
 
 def test_criteria_without_a_report_say_why_and_rows_without_a_score_are_counted(
@@ -367,30 +319,6 @@ def test_criteria_have_a_row_each_and_their_names_cannot_break_the_table(capsys)
 
 
 # ``judgesmith prefer`` records comparisons that ``evaluate`` and ``compare`` read.
-
-COMPILE = ["--judge", "pairs", "--optimizer", "none", "--criteria", "general"]
-WITHIN = ["--objective", "spearman@sample"]
-
-
-@pytest.fixture
-def pairs_prefer(run, data):
-    """A judge that compares."""
-    done = run("compile", data, "-o", "pairs", *COMPILE, *WITHIN, "--json")
-    assert done.status == 0, done.err
-    return "pairs"
-
-
-def test_comparisons_are_recorded_and_evaluated(run, data, folder, pairs_prefer):
-    done = run("prefer", pairs_prefer, data, "-o", "out.jsonl", "--json")
-    assert done.status == 0, done.err
-    assert done.json["unanswered"] == 0
-    assert done.json["order"]["consistent"]["value"] == 1
-    rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
-    assert len(rows) == 2 * done.json["pairs"]
-    found = run("evaluate", "out.jsonl", data, "--json").json
-    assert set(found["preferences"]) == {"given", "swapped", "combined"}
-    again = run("prefer", pairs_prefer, data, "-o", "out.jsonl", "--json")
-    assert again.json == done.json | {"calls": 0}
 
 
 # judged

@@ -18,8 +18,6 @@ from judgesmith.cli.shared.progress import SWITCH, stage_progress
 from judgesmith.cli.shared.stopping import spent_text
 from judgesmith.cli.use.watch_options import run_line, run_progress
 from judgesmith.experiments.scoring.watching import Pulse
-from judgesmith.experiments.specs import read_sets, read_spec
-from judgesmith.experiments.specs.templates import template_text
 from judgesmith.signatures import Judgement, RatedItem
 
 # experiment
@@ -37,27 +35,6 @@ holdout: 0.5
 def spec_experiment(folder, data):
     (folder / "spec.yaml").write_text(SPEC, encoding="utf-8")
     return "spec.yaml"
-
-
-def test_people_see_every_cell_and_the_ranking(run, spec_experiment, folder):
-    done = run("experiment", spec_experiment, "-o", "run")
-    assert (done.status, done.err) == (0, "")
-    lines = done.out.splitlines()
-    assert lines[:2] == [
-        "answers.overall.plain.none.offline.0: finished",
-        "answers.overall.coarse.none.offline.0: finished",
-    ]
-    assert "answers: overall, dataset level, seed 0" in lines
-    assert lines[-1] == "2 cells and the leaderboard are in run"
-    assert max(map(len, lines)) <= 80
-    made = {path.name for path in (folder / "run").iterdir()}
-    boards = {f"leaderboard.{kind}" for kind in ("md", "csv", "json", "tex")}
-    assert made >= boards | {"spec.yaml", "run.json", "cells", "ledger.sqlite"}
-    assert (folder / "run" / "spec.yaml").read_text() == SPEC
-    assert "searches" not in made
-    again = run("experiment", spec_experiment, "-o", "run")
-    assert again.status == 0
-    assert "finished" not in again.out
 
 
 def test_a_spent_budget_is_told_and_more_of_it_goes_on(run, spec_experiment, folder):
@@ -246,15 +223,6 @@ def test_workers_may_be_killed_or_stopped_and_others_end_what_they_began(
 
 
 # judgesmith init: a specification that can be run as it is written.
-
-
-def test_a_specification_is_written_that_can_be_read(run, folder):
-    done = run("init", "spec.yaml")
-    assert done.status == 0
-    assert "spec.yaml: first experiment, 16 cells on sample" in done.out
-    assert "judgesmith experiment spec.yaml -o RUN" in done.out
-    assert (folder / "spec.yaml").read_text(encoding="utf-8") == template_text()
-    assert set(read_sets(read_spec("spec.yaml"))) == {"answers"}
 
 
 def test_somebodys_edits_stay_unless_told_otherwise(run, folder):

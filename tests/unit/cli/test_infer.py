@@ -27,17 +27,6 @@ def spanish(folder):
     return place
 
 
-def test_provenance_names_run_data_target_rows_and_batches(run, data, folder, sample_rows):
-    run("infer", data, "-o", "rubric.yaml", "--seed", "3")
-    learned = Rubric.load(folder / "rubric.yaml").provenance
-    assert (learned["data"], learned["target"], learned["rows"]) == ("data", "overall", 28)
-    assert learned["settings"]["seed"] == 3
-    for rows in (batch["rows"] for batch in learned["batches"]):
-        for name in rows.values():
-            number, source_id = name.removeprefix("row ").split(", ", 1)
-            assert sample_rows[int(number) - 1]["source_id"] == source_id
-
-
 @pytest.mark.no_cover
 def test_no_row_that_compile_holds_out_is_read(run, data, folder):
     run("infer", data, "-o", "rubric.yaml", "--seed", "2")
@@ -91,18 +80,6 @@ def test_another_file_is_refused_before_anything_is_asked(run, data, folder, con
     assert "--force" in done.fault["hint"]
     assert (folder / "rubric.yaml").read_text() == content
     assert not (folder / ".judgesmith").exists()
-
-
-def test_a_part_can_be_left_out_or_kept(run, data, folder):
-    assert run("infer", data, "-o", "a.yaml", "--without", "task").status == 0
-    bare = Rubric.load(folder / "a.yaml")
-    assert (bare.task, len(bare.criteria) >= 4) == ("", True)
-    assert run("infer", data, "-o", "b.yaml", "--without", "criteria").status == 0
-    assert Rubric.load(folder / "b.yaml").criteria == ()
-    (folder / "mine.yaml").write_text("criteria:\n  brevity: Is it short?\n")
-    done = run("infer", data, "-o", "c.yaml", "--keep", "mine.yaml")
-    assert Rubric.load(folder / "c.yaml").names == ("brevity",)
-    assert "brevity, as given" in done.out
 
 
 def test_a_spent_budget_writes_nothing_and_a_larger_one_goes_on(run, data, folder):

@@ -13,41 +13,8 @@ from judgesmith.programs import SavedJudge
 AS_IT_IS = ["--optimizer", "none", "--criteria", "general"]
 
 
-def compiled(run, data, *options, out="judge"):
-    done = run("compile", data, "-o", out, "--judge", "direct", *options, "--json")
-    assert done.status == 0, done.err
-    return done
-
-
 def protocol(folder, out="judge"):
     return json.loads((folder / out / "judge.json").read_text())["protocol"]
-
-
-def test_its_space_is_searched(run, data, folder):
-    options = ["--optimizer", "protocol", "--trials", "4", "--criteria", "general"]
-    compiled(run, data, *options, "--choose", "answers=1-5")
-    history = json.loads((folder / "judge" / "judge.json").read_text())["history"]
-    tried = [one["picked"] for one in history if one["stage"] == "protocol"]
-    assert len(tried) > 1
-    assert any(one.get("asks") == "criteria" for one in tried)
-    assert not any("answers" in one or "demonstrations" in one for one in tried)
-    assert protocol(folder)["answers"]["high"] == 5
-
-
-def test_steps_are_given_in_a_file(run, data, folder):
-    (folder / "own.yaml").write_text(
-        "fluency:\n- Read it  aloud.\nrelevance: |\n  1. Count.\n  2. Add.\n"
-    )
-    options = ["--judge", "g-eval", "--optimizer", "none", "--steps", "own.yaml"]
-    asked = run("compile", data, "-o", "judge", *options, "--criteria", "general", "--json").json
-    steps = protocol(folder)["steps"]
-    assert steps["fluency"] == ["Read it aloud."]
-    assert steps["relevance"] == ["Count.", "Add."]
-    assert len(steps) == 6
-    planned = run("compile", data, "-o", "judge", *options, "--criteria", "general", "--dry-run")
-    assert f"{asked['calls']} calls if every answer can be read" in planned.out
-    said = run("compile", data, "-o", "human", *options, "--criteria", "human").out
-    assert "steps are given for relevance, which is no criterion" in " ".join(said.split())
 
 
 @pytest.mark.parametrize(
@@ -199,24 +166,6 @@ def exemplar_judge(run, data):
     usual = ["--judge", "exemplar", "--choose", "levels=3", "--criteria", "general"]
     assert run("compile", data, "-o", "judge", *usual, "--optimizer", "none").status == 0
     return "judge"
-
-
-def test_exemplars_are_written_and_their_order_told(run, data, exemplar_judge, folder):
-    done = run("exemplars", exemplar_judge, data, "-o", "out.jsonl")
-    assert done.status == 0, done.err
-    rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
-    n = len(rows) // 3
-    assert f"{len(rows)} exemplars of {n} sources in out.jsonl" in done.out
-    assert "neighbouring levels in order: " in done.out
-    assert set(rows[0]) == {
-        *("source_id", "criterion", "level", "levels", "text", "flags", "above"),
-        *("writer", "judge"),
-    }
-    again = run("exemplars", exemplar_judge, data, "-o", "out.jsonl", "--force", "--json")
-    told = again.json
-    assert (told["exemplars"], told["sources"], told["calls"]) == (len(rows), n, 0)
-    assert told["in_order"]["n"] == 2 * n
-    assert told["in_order"]["low"] < told["in_order"]["value"]
 
 
 def test_the_same_command_again_continues_and_asks_nothing_twice(run, data, exemplar_judge, folder):
@@ -372,14 +321,6 @@ def test_verdicts_by_samples_are_warned_of(data_roles, server, capsys):
 
 
 # show
-
-
-@pytest.mark.no_cover
-def test_what_differs_between_two_judges_is_shown_line_by_line(run, judge, data):
-    run("compile", data, "-o", "other", "--rounds", "2", "--seed", "7")
-    lines = run("show", judge, "--diff", "other").out.splitlines()
-    assert "settings.seed: 0 → 7" in lines
-    assert run("show", judge, "--diff", "other", "--json").json["differences"] == lines
 
 
 @pytest.mark.no_cover

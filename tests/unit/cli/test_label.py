@@ -21,12 +21,6 @@ def scores(run, judge, data, folder):
 
 
 @pytest.fixture
-def n_parts(scores):
-    """How many explanations each text has."""
-    return 1 + len(json.loads(scores.read_text().splitlines()[0])["criteria"])
-
-
-@pytest.fixture
 def sheet(run, scores, folder):
     assert run(*WRITE, "--rows", "6").status == 0
     return folder / "sheet.csv"
@@ -35,52 +29,6 @@ def sheet(run, scores, folder):
 def rows_of(path):
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
-
-
-@pytest.fixture
-def fill_sheet(sheet, folder):
-    def filling(rater, *, no_every=5, delimiter=",", **changes):
-        rows = rows_of(sheet)
-        for number, row in enumerate(rows):
-            for name in list(row)[-7:]:
-                answer = "4" if name == "usefulness" else "yes" if number % no_every else "no"
-                row[name] = row[name] or answer
-        rows[0] |= changes
-        path = folder / f"{rater}.csv"
-        with path.open("w", encoding="utf-8", newline="") as file:
-            table = csv.DictWriter(file, list(rows[0]), delimiter=delimiter)
-            table.writeheader()
-            table.writerows(rows)
-        return path
-
-    return filling
-
-
-def test_a_sheet_is_written_and_says_what_is_asked(run, scores, n_parts, folder):
-    done = run(*WRITE, "--rows", "6", "--scale", "-1..100")
-    assert (done.status, done.err) == (0, "")
-    assert done.out.startswith(f"{6 * n_parts} explanations of 6 scored texts in sheet.csv\n")
-    assert "fits_score           Does it fit the score?\n" in done.out
-    assert "note" not in done.out
-    rows = rows_of(folder / "sheet.csv")
-    assert [row["scale"] for row in rows] == [*["0..100"] * (n_parts - 1), "-1..100"] * 6
-    texts = {line["key"]: line for line in map(json.loads, scores.read_text().splitlines())}
-    assert {row["explanation"] for row in rows if row["part"] == "overall"} <= {
-        line["explanation"] for line in texts.values()
-    }
-
-
-def test_filled_sheets_are_read_as_json(run, n_parts, fill_sheet):
-    done = run("sheet", "read", fill_sheet("ana"), fill_sheet("ben", no_every=4), "--json")
-    assert (done.status, done.err) == (0, "")
-    clear = done.json["questions"]["clear"]
-    n = 6 * n_parts
-    assert clear["filled"] == 2 * n
-    n_no = len(range(0, n, 5)) + len(range(0, n, 4))
-    assert clear["value"]["value"] == pytest.approx(1 - n_no / (2 * n))
-    assert clear["value"]["n_groups"] == clear["alpha"]["n_groups"] == 6
-    assert clear["value"]["low"] < clear["value"]["value"] < clear["value"]["high"]
-    assert done.json["questions"]["usefulness"]["alpha"]["value"] is None
 
 
 @pytest.mark.parametrize("name", ["scores.csv", "data.csv"])
@@ -340,25 +288,6 @@ def scored(folder):
     )
 
 
-@pytest.fixture
-def fill_errors_sheet(folder, run, scored):
-    """Fill in a copy of the sheet with the labels that ``labels_of`` returns for each row."""
-    assert run(*WRITE_ERRORS_SHEET).status == 0
-
-    def filling(rater, labels_of):
-        rows = rows_of(folder / "sheet.csv")
-        for number, row in enumerate(rows):
-            row["span_is"], row["explanation_is"] = labels_of(number, row)
-        path = folder / f"{rater}.csv"
-        with path.open("w", encoding="utf-8", newline="") as file:
-            table = csv.DictWriter(file, list(rows[0]))
-            table.writeheader()
-            table.writerows(rows)
-        return path
-
-    return filling
-
-
 def test_a_sheet_has_a_row_for_each_error_with_the_place_in_the_text(run, scored, folder):
     done = run(*WRITE_ERRORS_SHEET)
     assert done.out.startswith("12 errors of 6 texts in sheet.csv\n")
@@ -384,22 +313,3 @@ def test_few_texts_are_drawn_by_seed_and_nothing_is_replaced(run, scored, folder
     assert other.status == 2
     assert "may hold answers" in other.err
     assert run(*WRITE_ERRORS_SHEET, "--rows", "2", "--seed", "4", "--force").status == 0
-
-
-def test_labels_come_back_with_shares_agreement_and_both_together(run, fill_errors_sheet):
-    ana = fill_errors_sheet("ana", lambda n, row: ("Error", "correct" if n % 3 else "vague"))
-    ben = fill_errors_sheet(
-        "ben", lambda n, row: ("not an error" if n == 0 else "error", "" if n == 5 else "Vague.")
-    )
-    done = run("sheet", "read-errors", ana, ben)
-    assert done.status == 0
-    assert "2 raters on 12 errors of 6 texts" in done.out
-    found = run("sheet", "read-errors", ana, ben, "--json").json
-    spans, reasons = found["questions"]["span_is"], found["questions"]["explanation_is"]
-    assert spans["shares"]["error"]["value"] == 23 / 24
-    assert spans["agreement"] == 11 / 12
-    assert spans["raters"]["ben"]["not an error"] == 1
-    assert (reasons["filled"], reasons["blank"]) == (23, 1)
-    assert found["crossed"]["error"]["correct"] == 8
-    assert found["crossed"]["not an error"]["vague"] == 1
-    assert reasons["shares"]["correct"]["low"] < 8 / 23 < reasons["shares"]["correct"]["high"]

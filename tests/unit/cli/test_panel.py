@@ -8,7 +8,7 @@ import pytest
 
 from judgesmith.cli import main
 from judgesmith.data.samples import sample_path
-from judgesmith.programs import SavedPanel, load_saved
+from judgesmith.programs import load_saved
 from judgesmith.programs.artifacts.record import content_hash
 
 # Several judges become one panel, weighed on rows that none of them was made from.
@@ -42,46 +42,6 @@ def made(run, judges, *options, out="panel"):
     done = run("panel", *judges, "rated.jsonl", "-o", out, *options, "--json")
     assert done.status == 0, done.err
     return done
-
-
-@pytest.mark.no_cover
-def test_a_panel_is_learned_from_rows_that_no_judge_has_seen(run, judges, folder):
-    done = made(run, judges)
-    rows = done.json["rows"]
-    assert (rows["select"], rows["heldout"], rows["known"]) == (40, 16, 40)
-    saved = load_saved(folder / "panel")
-    assert isinstance(saved, SavedPanel)
-    assert list(saved.members) == judges
-    own = set(saved.seen["select"])
-    assert not any(own & one.seen_keys for one in saved.members.values())
-    assert done.json["heldout"]["dataset"]["q"]["n"] == 16
-    gain = done.json["gain"]["dataset"]["q"]
-    assert done.json["best"] in judges
-    assert gain["low"] is gain["high"] is None
-    assert gain["reason"] == "an interval needs 5 sources or more; got 4"
-    assert "40 rated rows are of sources that a judge of the panel was made from" in done.err
-
-
-@pytest.mark.no_cover
-def test_it_is_scored_evaluated_compared_and_shown_like_any_judge(run, judges, folder):
-    made(run, judges)
-    role = ["--role", "supervisor=offline"]
-    done = run("score", "panel", "rated.jsonl", "-o", "o.jsonl", *role)
-    assert (done.status, "no role 'supervisor'; this one has critic, direct" in done.err) == (
-        2,
-        True,
-    )
-    assert run("score", "panel", "rated.jsonl", "-o", "scores.jsonl").status == 0
-    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
-    assert all(set(row["members"]) <= set(judges) and row["voice"] in judges for row in rows)
-    found = run("evaluate", "panel", "rated.jsonl", "--json").json
-    assert (found["rows"]["unseen"], found["rows"]["seen"]) == (16, 80)
-    assert run("compare", "panel", "critic", "rated.jsonl").status == 0
-    assert "## Members" in run("show", "panel").out
-    assert 'kind: "panel" → (absent)' in run("show", "panel", "--diff", "critic").out
-    golden = load_saved(folder / "panel").golden
-    assert golden
-    assert all(one.judgement.voice in judges for one in golden)
 
 
 def test_the_same_command_again_asks_nothing(run, judges, folder):
@@ -127,24 +87,6 @@ def test_every_judge_asks_the_model_it_was_made_with(run, judges, folder, server
         "compare", "critic", "served", "rated.jsonl", *base, "--price", "openai/other=1,2"
     )
     assert "the price openai/other=1,2 is of none of the models" in refused.err
-
-
-def test_errors_can_become_one_list_and_subsets_be_told(run, judges, folder):
-    options = ["--supervisor", "same", "--score", "mean", "--subsets"]
-    done = made(run, judges, *options)
-    saved = load_saved(folder / "panel")
-    assert (saved.supervisor.model, saved.weights.weights) == ("offline", (0.5, 0.5))
-    assert [len(one["members"]) for one in done.json["subsets"]] != []
-    assert len(done.json["subsets"]) == 3
-    assert made(run, judges, *options).json == done.json | {"calls": 0}
-    told = run("panel", *judges, "rated.jsonl", "-o", "told", *options).out
-    assert "rows: 40 to tell the best judge by" in told
-    assert "Subsets, by the plain mean of their members, on 16 rows" in told
-    assert "errors: one list, merged by offline" in told
-    assert "mean q by number of members: 1: " in told
-    assert run("score", "panel", "rated.jsonl", "-o", "scores.jsonl").status == 0
-    row = json.loads((folder / "scores.jsonl").read_text().splitlines()[0])
-    assert (row["merged_by"], row["support"], row["errors"]) == ("nobody", [], [])
 
 
 def test_a_supervisor_of_another_model_asks_that_one(run, judges, folder, server):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import loopback_offline
 import pytest
-from sharding import rows_of as rows_of_sharding
 from sharding import write
 
 from judgesmith.experiments.scoring import parts as parts_scoring
@@ -120,37 +119,6 @@ def parts(folder, sample_rows):
     write(folder / "in" / "a.jsonl", sample_rows[:5])
     write(folder / "in" / "b.jsonl", sample_rows[5:8])
     return folder / "in"
-
-
-@pytest.mark.no_cover
-def test_folders_patterns_and_files_go_into_one_file_or_a_folder(run, judge, parts, folder):
-    assert run("score", judge, "in", "-o", "all.jsonl").out.startswith("8 rows in all.jsonl, 0 wi")
-    assert run("score", judge, "in/b.jsonl", "in/a*", "-o", "other.jsonl").status == 0
-    rows = rows_of_sharding(folder / "all.jsonl")
-    keys = [row["key"] for row in rows_of_sharding(folder / "other.jsonl")]
-    assert keys == [row["key"] for row in rows[5:] + rows[:5]]
-    done = run("score", judge, "in", "-o", "out/", "--json")
-    assert (done.json["rows"], done.json["calls"], done.json["output"]) == (8, 0, "out/")
-    assert (folder / "out" / "a.jsonl").read_text() == "".join(
-        (folder / "all.jsonl").read_text().splitlines(keepends=True)[:5]
-    )
-    assert run("score", judge, "in", "-o", "out", "--as", "csv").status == 2
-    assert run("evaluate", "out", "sample", "--json").status == 0
-
-
-@pytest.mark.no_cover
-def test_tables_and_rows_as_they_are_finished_hold_the_same(run, judge, parts, folder, sample_rows):
-    write(folder / "data.jsonl", sample_rows[:8])
-    for name, options in (("a.csv", ()), ("b.parquet", ()), ("c.jsonl", ("--unordered",))):
-        assert run("score", judge, "in", "-o", name, *options).status == 0
-    found = [run("evaluate", n, "data.jsonl", "--json").json for n in ("a.csv", "b.parquet")]
-    assert [one.pop("judge", None) for one in found]
-    assert found[0] == found[1]
-    rows = rows_of_sharding(folder / "c.jsonl")
-    assert sorted((row["file"], row["row"]) for row in rows) == [
-        *(("in/a.jsonl", n) for n in range(1, 6)),
-        *(("in/b.jsonl", n) for n in range(1, 4)),
-    ]
 
 
 @pytest.mark.no_cover
