@@ -393,13 +393,6 @@ def judged(protocol, *replies, **texts):
 
 
 class TestVanilla:
-    @pytest.mark.parametrize("points", [0, 55.5, 100])
-    def test_the_models_score_is_the_score(self, points):
-        judgement, questions = judged(VANILLA, grade(points, call="ab"))
-        assert (judgement.score, judgement.raw, judgement.calls) == (points, points, ("ab",))
-        assert [(one.predictor, one.sample) for one in questions] == [("grade", 0)]
-        assert dict(questions[0].inputs) == TEXTS
-
     @pytest.mark.parametrize("points", [101, -1, 1e300, float("nan"), float("inf")])
     def test_a_score_outside_is_asked_for_again_and_never_clipped(self, points):
         judgement, questions = judged(VANILLA, grade(points), grade(40))
@@ -537,13 +530,6 @@ class TestACallForEveryCriterion:
     @pytest.fixture
     def protocol(self, rubric):
         return ActiveCriticConfig(rubric=rubric, criteria_calls="separate")
-
-    def test_each_is_asked_by_itself_then_the_whole(self, protocol):
-        judgement, questions = judged(protocol, overall(60, "a"), overall(80, "b"), overall(75))
-        assert [one.predictor for one in questions] == ["assess_1", "assess_2", "overall"]
-        assert questions[2].inputs["assessments"] == "- fluency: 60. a\n- Fact_Check: 80. b"
-        assert judgement.criteria["Fact_Check"] == CriterionScore(score=80, explanation="b")
-        assert judgement.score == 75
 
     def test_one_that_fails_is_asked_again_and_then_left_without_a_score(self, protocol):
         judgement, questions = judged(

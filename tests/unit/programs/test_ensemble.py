@@ -144,13 +144,6 @@ def test_without_any_score_the_panel_says_why_each_member_has_none():
     assert found.problem == "no member of the panel gave a score: a: cut off; b: filtered"
 
 
-def test_an_answer_that_cannot_be_read_leaves_the_mean():
-    panel = Panel({"a": vanilla(always(80)), "b": vanilla(always("no idea"))})
-    found = score_batch(panel, ITEMS[:3])
-    assert [one.score for one in found] == [80] * 3
-    assert found[0].members == {"a": 80, "b": None}
-
-
 class Away:
     """The engine of a model of others that is away."""
 
@@ -210,20 +203,6 @@ def test_a_wrong_key_ends_the_run_as_it_does_for_one_judge():
         asyncio.run(panel.acall(**texts))
 
 
-def test_a_spent_budget_leaves_the_whole_item_unasked():
-    lm = model("offline", ledger=None, max_calls=7)
-    found = score_batch(Panel({"a": vanilla(), "b": ActiveCritic()}), ITEMS, lm=lm)
-    assert [one.score is not None for one in found] == [True] * 2 + [False] * 10
-    assert "not asked" in found[-1].problem
-
-
-def test_a_panel_may_hold_panels():
-    inner = Panel({"a": vanilla(always(20)), "b": vanilla(always(40))})
-    outer = Panel({"inner": inner, "c": vanilla(always(90))})
-    assert score_batch(outer, ITEMS[:1])[0].score == pytest.approx(60)
-    assert outer.calls_per_item == 3
-
-
 def test_state_goes_out_and_in():
     panel = Panel({"a": ActiveCritic(), "b": vanilla()}, weights(a=1, b=3))
     other = Panel({"a": ActiveCritic(), "b": vanilla()})
@@ -232,15 +211,6 @@ def test_state_goes_out_and_in():
     assert other.fingerprint == panel.fingerprint
     with pytest.raises(ValueError, match="the state has the members a, b; this judge has c"):
         Panel({"c": vanilla()}).load_state(panel.dump_state())
-
-
-def test_a_copy_with_other_weights_shares_nothing_with_the_first():
-    panel = Panel({"a": vanilla(always(80)), "b": vanilla(always(40))})
-    other = panel.with_weights(weights(a=0, b=1))
-    assert score_batch(other, ITEMS[:1])[0].score == 40
-    assert score_batch(panel, ITEMS[:1])[0].score == pytest.approx(60)
-    assert other.members["a"] is not panel.members["a"]
-    assert other.fingerprint != panel.fingerprint
 
 
 def test_members_on_scales_of_their_own_count_as_shares_of_them():
@@ -325,18 +295,6 @@ def test_who_invents_errors_leaves_the_list_and_stays_in_the_mean(members, score
     assert [(note.kind, note.about) for note in found.notes] == [("left out", "eve/overall")]
     assert [one.located for one in found.annotations["eve"]] == ["unresolved", "exact"]
     assert found.merged_by == ("rule" if supervisor is None else "supervisor")
-
-
-def test_who_invents_errors_and_scores_like_the_others_is_flagged_all_the_same():
-    members = planted(
-        ada=judged(4, *CAREFUL), eve=judged(4, error("a red balloon"), error("Ms Ito", 5))
-    )
-    found = said_of(PanelJudge(members, supervisor=Supervisor()))
-    assert texts(found) == [("ten", 4), ("Ms Ito", 5), ("Oslo", 2)]
-    assert found.support == (("ada",), ("eve",), ("ada",))
-    (note,) = found.notes
-    assert note.about == "eve/overall"
-    assert "1 error was not merged: the response has no such words" in note.text
 
 
 def test_a_call_and_many_items_give_the_same_judgements_panel_judge():
@@ -509,14 +467,6 @@ def test_all_members_are_asked_at_once():
 
     panel = PanelJudge({name: Slow(lambda text: judged(3)) for name in "abc"})
     assert said_of(panel).score == 50
-
-
-def test_it_counts_the_supervisor_among_its_calls():
-    members = {"a": ActiveCritic(), "b": DirectJudge(asks="overall")}
-    n_criteria = len(ActiveCritic().protocol.rubric.criteria)
-    plain = PanelJudge(members).calls_per_item
-    assert PanelJudge(members, supervisor=Supervisor()).calls_per_item == plain + n_criteria
-    assert PanelJudge({"b": members["b"]}, supervisor=Supervisor()).calls_per_item == 2
 
 
 def test_state_goes_out_and_in_with_what_a_supervisor_learned():

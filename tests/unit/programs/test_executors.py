@@ -20,7 +20,6 @@ from judgesmith.programs.judging.program import (
     ProbabilitiesOf,
     PromptRequest,
     all_or_fault,
-    answered,
     asked,
     readable,
     run_program,
@@ -166,17 +165,6 @@ def course():
     first = yield ask("a")
     second, third = yield (ask("b"), ask("c"))
     return [first.call, second.call, third.call]
-
-
-def test_questions_are_answered_one_after_the_other():
-    seen = []
-
-    def reply(question):
-        seen.append(question.predictor)
-        return ModelReply(call=question.predictor.upper())
-
-    assert answered(course(), reply) == ["A", "B", "C"]
-    assert seen == ["a", "b", "c"]
 
 
 def test_questions_of_one_tuple_are_under_way_together():

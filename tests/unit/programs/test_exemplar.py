@@ -151,20 +151,6 @@ class TestWriting:
         compared = next(asks for asks in rounds if asks[0].predictor == "compare")
         assert compared[2].inputs["first"] == bad
 
-    def test_a_second_attempt_that_is_better_is_taken(self):
-        def text(ask):
-            return "" if ask.sample == 0 else f"level {ask.inputs['level']}"
-
-        judgement, _ = taken(ExemplarConfig(), lambda ask: ALIKE, text=text)
-        assert "empty" not in judgement.explanation
-
-    def test_the_best_is_no_copy_of_the_worst_unnoticed(self):
-        judgement, rounds = taken(
-            ExemplarConfig(levels=2), lambda ask: ALIKE, text=lambda ask: "level 1 again"
-        )
-        assert [numbers(asks) for asks in rounds[:2]] == [[1, 2], [2]]
-        assert "that of level 2 is a copy of level 1" in judgement.explanation
-
     def test_a_text_that_cannot_be_read_leaves_the_item_unscored(self):
         def text(ask):
             broken = ask.inputs["level"].startswith("2")

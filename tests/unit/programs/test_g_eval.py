@@ -436,15 +436,6 @@ class TestAtAServerGptscore:
         # one about the endpoint, one for each text, and one again by the other way
         assert running_gptscore.counts()["requests"] == 4
 
-    def test_nothing_is_asked_again_that_is_on_record(self, running_gptscore, tmp_path):
-        running_gptscore.reset()
-        running_gptscore.script({"completions": "echo"})
-        for _ in range(2):
-            lm = model("openai/m", api_base=running_gptscore.url, ledger=tmp_path / "ledger.sqlite")
-            (found,) = score_batch(GPTScoreJudge(), [ITEM], lm=lm)
-            assert found.score == pytest.approx(100 * exp(MEAN))
-        assert running_gptscore.counts()["requests"] == 2
-
     @pytest.mark.parametrize(
         ("way", "said"),
         [
@@ -532,13 +523,6 @@ def test_samples_are_those_that_the_judge_itself_would_take(tmp_path):
     assert lm_client_of(lm).spent.calls == asked == 8
     means = [np.mean([one.score for one in several]) for several in apart]
     assert means == pytest.approx([one.score for one in together])
-
-
-def test_questions_that_go_out_together_are_numbered_alike():
-    judge = ActiveCritic(criteria_calls="separate", overall="mean", temperature=1.0)
-    several = judged_samples(judge, ITEMS[:1], 3)[0]
-    assert len({call for one in several for call in one.calls}) == 3 * len(several[0].calls)
-    assert judged_samples(judge, ITEMS[:1], 3, concurrency=1)[0] == several
 
 
 def test_a_budget_that_runs_out_leaves_texts_without_samples_and_says_so():

@@ -228,14 +228,6 @@ def test_max_calls_is_never_exceeded(stack, ask, server, way):
     assert made.spent.calls == 7
 
 
-def test_a_budget_of_128_in_flight_is_used_up_exactly(stack, ask, server):
-    server.script({"latency": 0.02})
-    outcomes = together(stack(max_calls=50), [ask(f"item {n}") for n in range(128)], outcomes=True)
-    assert sum(isinstance(one, ModelAnswer) for one in outcomes) == 50
-    assert sum(isinstance(one, BudgetSpent) for one in outcomes) == 78
-    assert server.counts()["requests"] == 50
-
-
 def test_answers_on_record_cost_nothing(stack, ask, server):
     requests = [ask(f"item {n}") for n in range(5)]
     together(stack(), requests)
@@ -433,15 +425,6 @@ def test_a_wait_that_would_outlast_the_run_is_not_begun(stack, ask):
 # -- what comes back -----------------------------------------------------------------------
 
 
-def test_log_probabilities_and_the_reason_to_stop_survive_the_ledger(stack, ask, server):
-    server.script({"logprobs": {"7": -0.2, "8": -1.9}, "finish_reason": "length"})
-    request = ask(logprobs=2)
-    first = stack().complete_sync(request)
-    assert first.finish_reason == "length"
-    assert first.logprobs[0].top == (("7", -0.2), ("8", -1.9))
-    assert stack().complete_sync(request) == replace(first, from_cache=True)
-
-
 def test_settings_that_the_engine_dropped_are_said(stack, ask, server):
     request = ask(extra=(("top_k", "5"),))
     for _ in range(2):
@@ -480,14 +463,6 @@ class Pure:
     def answer(self, request):
         self.n_answers += 1
         return ModelAnswer(text=request.user.upper(), input_tokens=3, output_tokens=1)
-
-
-def test_event_loops_that_ended_are_forgotten(stack, ask):
-    made = stack()
-    for n in range(3):
-        together(made, [ask(f"{n}")])
-    assert len(made.ledger._commits) == 1
-    assert len(made.engine._loops) == 0
 
 
 def test_the_route_is_shown(stack, server, ask):

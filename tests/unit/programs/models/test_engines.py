@@ -250,16 +250,6 @@ def test_a_missing_key_is_named_and_nothing_else_asked_for(ask, monkeypatch):
             call(ask())
 
 
-def test_reasoning_models_are_sent_no_temperature_and_it_is_said(ask, server):
-    engine = NativeEngine("openai/gpt-5-mini", api_base=server.url)
-    answer = engine.complete_sync(ask(temperature=0.0, max_tokens=64))
-    engine.close()
-    sent = server.counts()["recent"][0]["body"]
-    assert "temperature" not in sent
-    assert sent["max_completion_tokens"] == 64
-    assert answer.adaptations[0].startswith("config.temperature dropped")
-
-
 @pytest.mark.no_cover
 def test_more_than_a_hundred_are_in_flight_at_once(ask, server):
     server.script({"latency": 1.0})
