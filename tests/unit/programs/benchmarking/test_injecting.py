@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from judgesmith.programs.lm import model
+from judgesmith.programs.perturbing.catalogue import Donors
 from judgesmith.programs.perturbing.error_kinds import RULES, Room, TakenPlaces
 from judgesmith.programs.perturbing.injecting import (
     ELSEWHERE,
@@ -23,6 +24,7 @@ from judgesmith.programs.perturbing.injecting import (
     verified_errors,
 )
 from judgesmith.programs.perturbing.orders import NOT_ANOTHER
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import (
     EARLIER_TOUCHED,
     Edit,
@@ -480,3 +482,34 @@ def test_looking_places_up_finds_what_looking_at_each_finds():
             assert taken.is_met_by((start, end, put)) == any(touches(edit, one) for one in spans)
             wide = Edit(start=start, end=end, text="x")
             assert taken.meets(start, end) == any(touches(wide, one) for one in spans)
+
+
+def test_what_is_drawn_depends_on_seed_and_key_alone():
+    given = jobs("coherence")
+    first, again, other = (dict(_texts(given, seed)) for seed in (0, 0, 1))
+    assert first == again != other
+    assert dict(_texts(reversed(given), 0)) == first
+    (renamed,) = jobs("coherence", TEXTS[:1], key="another key")
+    assert next(iter(_texts([renamed], 0)))[1] != first[given[0].key]
+
+
+def _texts(given, seed):
+    for job, found in sequences(given, 5, seed=seed):
+        yield job.key, [one.text for one in found]
+
+
+def test_sentences_of_other_sources_are_what_leads_away():
+    side = SubAspect(criterion="coherence", name="one subject")
+    donors = Donors(
+        RatedItem(source_id=str(place), source=text, response=text)
+        for place, text in enumerate(TEXTS)
+    )
+    (job, _) = jobs("coherence", sub_aspects=(side,))
+    ((_, made),) = inject_each([job], seed=0, donors=donors)
+    ((start, end),) = made.errors[0].spans
+    assert made.text[start:end].strip() in TEXTS[1]
+
+
+def test_no_sequence_is_without_a_step():
+    with pytest.raises(ValueError, match="at least 1 step; got 0"):
+        next(sequences(jobs("fluency"), 0, seed=0))

@@ -28,7 +28,7 @@ from judgesmith.programs.perturbing.injecting import (
     rule_kinds,
     sequences,
 )
-from judgesmith.programs.perturbing.orders import ATTEMPTS, NOT_ANOTHER, TOO_LONG
+from judgesmith.programs.perturbing.orders import ATTEMPTS, NOT_ANOTHER, TOO_LONG, UNREADABLE
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.perturbation import EARLIER_TOUCHED, Skipped, SubAspect, Target
 from judgesmith.signatures.rubric import Rubric, folded
@@ -478,3 +478,42 @@ def test_any_answer_gives_sides_that_can_be_asked_about_or_says_why_not(text):
         assert definition.strip()
         assert side.isprintable()
         assert not imitates_layout(side)
+
+
+@pytest.mark.parametrize("concurrency", [1, 7])
+def test_what_comes_out_and_is_counted_does_not_depend_on_how_many_are_under_way(concurrency):
+    def some(text, request):
+        return (unchanged if "3" in field(request, "source") else good)(text, request)
+
+    lm, _ = scripted(some)
+    counts = Counts()
+    found = list(sequences(jobs(6, SIDES), 3, lm, seed=0, concurrency=concurrency, counts=counts))
+    assert [(job.key, len(several)) for job, several in found] == [
+        ("0", 4),
+        ("1", 4),
+        ("2", 4),
+        ("3", 1),
+        ("4", 4),
+        ("5", 4),
+    ]
+    assert (counts.wanted, counts.made, counts.asked, counts.lost) == (16, 15, 18, 1)
+
+
+def test_texts_without_words_and_endless_ones_are_not_asked_about():
+    lm, engine = scripted(good)
+    given = [*jobs(text="…!"), *jobs(text="word " * 5000)]
+    found = [made.reason for _, made in inject_each(given, lm, seed=0)]
+    assert found == ["no word", "longer than 20000 characters"]
+    assert engine.requests == []
+
+
+def test_one_answer_that_cannot_be_read_is_one_text_dropped():
+    lm, _ = scripted(lambda text, one: "What?" if "1" in field(one, "source") else good(text, one))
+    found = [made for _, made in inject_each(jobs(3), lm, seed=0)]
+    assert [isinstance(made, Target) for made in found] == [True, False, True]
+    assert found[1] == UNREADABLE
+
+
+def test_without_criteria_there_is_nothing_to_take_apart():
+    with pytest.raises(ValueError, match="the rubric has no criteria"):
+        infer_sub_aspects(Rubric())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import random
 import re
+from itertools import combinations
 
 import hostile
 import pytest
@@ -459,3 +462,51 @@ def test_any_source_has_an_extract_that_is_a_text(source):
     assert all(text.strip() for text in texts)
     items = [RatedItem(source=source, response="")]
     assert len(write_references(items, RUBRIC_REFERENCES_WRITTEN, 2)[0]) == 2
+
+
+def test_half_of_a_character_is_not_sent():
+    (found,) = compared(Scripted(by_worth), (text(1, source="\ud800"), text(2)))
+    assert "first source holds half of a character" in str(found.cause)
+    assert found.cause.reason is Reason.UNSUITABLE
+
+
+def test_answers_are_the_same_whatever_the_concurrency():
+    rng = random.Random(3)
+    pairs = [(text(rng.randrange(4)), text(rng.randrange(4))) for _ in range(40)]
+    one, many = (compared(Scripted(by_worth), *pairs, concurrency=n) for n in (1, 16))
+    assert [found.relation for found in one] == [found.relation for found in many]
+
+
+def test_pairs_are_read_only_as_far_as_needed():
+    read = []
+
+    def endless():
+        for n in itertools.count():
+            read.append(n)
+            yield AcrossPair(text(n), text(n + 1))
+
+    answers = Comparator(CLARITY, lm=Scripted(by_worth).lm(), concurrency=2).each(endless())
+    assert next(answers)[1].relation == "second"
+    answers.close()
+    assert len(read) < 200
+
+
+def closest(chosen):
+    return min(apart(one, other) for one, other in combinations(chosen, 2))
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts.filter(lambda given_texts: len(given_texts) > 1), st.integers(2, 4))
+def test_no_choice_is_more_than_twice_as_far_apart(given_texts, k):
+    k = min(k, len(given_texts))
+    found = closest([given_texts[place] for place in diverse(given_texts, k)])
+    best = max(closest(chosen) for chosen in combinations(given_texts, k))
+    assert 2 * found >= best - 1e-12
+
+
+def test_an_extract_keeps_to_a_usual_length():
+    source = " ".join(f"Sentence {n} has {'many ' * 60}words." for n in range(9))
+    assert len(extract_of(source, 1)) < 700
+    assert extract_of("Ann left. It rained. Bob wept. Then night fell. Rain. More.", 2) == (
+        "It rained. Bob wept. Then night fell."
+    )

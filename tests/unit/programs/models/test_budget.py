@@ -285,3 +285,27 @@ def test_two_processes_on_one_ledger_keep_to_one_ceiling_together(in_process, pa
     counts = server.counts()
     assert counts["answered_again"] == 0
     assert max(answered) <= counts["requests"] == counts["answered"] >= 20
+
+
+@pytest.mark.parametrize(
+    "budget", [Budget(max_calls=3), Budget(max_tokens=9), Budget(max_usd=1), Budget(max_minutes=5)]
+)
+def test_refusals_at_one_ceiling_read_the_same_whatever_was_spent(budget):
+    said = set()
+    for spent in (7, 8.5):
+        with pytest.raises(BudgetSpent) as caught:
+            check(budget, Spent(calls=spent, tokens=spent, usd=spent, minutes=spent), tokens=5)
+        said.add(str(caught.value))
+    assert len(said) == 1
+
+
+def test_texts_of_many_languages_do_not_pass_it_together(stack, ask, server):
+    server.script({"counting": {"input": 1.0, "output": 400}})
+    made = stack(price=(1000, 4000), max_usd=20.0)
+    texts = list(TEXTS.values())
+    # The short ones teach a ratio that the long ones would not keep to.
+    requests = [ask(f"{n} {texts[n // 50]}", max_tokens=300) for n in range(200)]
+    together(made, requests)
+    tokens = server.tokens()
+    assert (tokens["input"] * 1000 + tokens["output"] * 4000) / 1e6 == pytest.approx(made.spent.usd)
+    assert 15.0 < made.spent.usd <= 20.0

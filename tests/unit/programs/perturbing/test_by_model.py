@@ -649,3 +649,11 @@ def test_long_answers_are_read():
     said = [spoken_around(unwrapped(one, TEXT_WRAPPING), TEXT_WRAPPING) for one in answers]
     markup = "markup that the text does not have"
     assert said == [markup, "", markup, ""]
+
+
+def test_progress_is_told():
+    lm, _ = scripted(other_name)
+    for who in (lm, None):
+        told = []
+        made(who, items(5), progress=told.append)
+        assert sum(told) == 5

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from judgesmith.programs.perturbing import PERTURBATIONS, Every, amount_of, perturb
 from judgesmith.programs.perturbing.orders import can_be_ordered, no_use, verified_change
 from judgesmith.programs.perturbing.passage import (
+    FUNCTION_WORDS,
     Incomparable,
     capitals_tell,
     differences,
@@ -694,3 +695,12 @@ def test_translations_by_others_pass_for_paraphrases_more_than_any_damage(shares
     damage = of(shares, "paraphrase", *OF_GRAMMAR, *OF_MEANING, *OF_ENTITIES, *OF_MARKS)
     assert max(damage) < 0.4
     assert sum(damage) / len(damage) < 0.06
+
+
+def test_no_language_is_told_by_words_of_another_alone():
+    for language, words in FUNCTION_WORDS.items():
+        assert language_of(words) == language
+
+
+def test_what_stayed_keeps_its_blanks():
+    assert changed("Ann\t left\n\n Rome .", "Bob left Rome.") == "Bob\t left\n\n Rome ."
