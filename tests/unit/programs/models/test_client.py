@@ -548,3 +548,11 @@ def test_a_judge_that_only_dspy_can_ask_is_given_dspys_model():
 
 def test_what_is_no_model_of_ours_has_no_stack():
     assert lm_client_of(ClientModel) is None
+
+
+def test_a_budget_of_128_in_flight_is_used_up_exactly(stack, ask, server):
+    server.script({"latency": 0.02})
+    outcomes = together(stack(max_calls=50), [ask(f"item {n}") for n in range(128)], outcomes=True)
+    assert sum(isinstance(one, ModelAnswer) for one in outcomes) == 50
+    assert sum(isinstance(one, BudgetSpent) for one in outcomes) == 78
+    assert server.counts()["requests"] == 50

@@ -820,3 +820,22 @@ def test_texts_that_cannot_be_changed_are_told_before_anybody_is_asked(name, tex
     way = PERTURBATIONS[name]
     much = 2 if name == "grammatical_errors/minor" else None
     assert no_use(text, way, much or amount_of(way)) == reason
+
+
+@pytest.mark.parametrize("name", ["character_typos/major", "reordering/major", "case_loss"])
+def test_a_megabyte_is_changed_like_any_other_text(name):
+    text = "The bridge in Rome was opened in 2019. It is not long! " * 19_000
+    assert isinstance(perturb(item(text), PERTURBATIONS[name], seed=0), Perturbed)
+
+
+def test_cjk_and_right_to_left_texts_are_changed_by_what_needs_no_english():
+    for text in (
+        "桥梁于周一开放。它有三百米长。人们很高兴。" * 3,
+        "مرحبا بالعالم اليوم. كيف حالك يا صديقي؟ الجو جميل هنا. " * 3,
+    ):
+        found = {way.name: perturb(item(text), way, donors=DONORS, seed=0) for way in WAYS}
+        for name in ("character_deletions/minor", "character_typos/minor", "word_deletions/minor"):
+            assert isinstance(found[name], Perturbed), name
+        for name in ("reordering/major", "grammatical_errors/minor", "repetition", "truncation"):
+            assert isinstance(found[name], Perturbed), name
+        assert isinstance(found["rewriting/minor"], Skipped)
