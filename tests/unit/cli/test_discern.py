@@ -91,6 +91,14 @@ def test_weights_that_do_not_fit_are_refused_before_anything_is_asked(
     assert "metrics" in done.err or "need scores on accuracy" in done.err
 
 
+def test_a_judge_that_ranks_responses_is_refused(run, data, versions):
+    ranks = ["--judge", "pairs", "--optimizer", "none", "--objective", "q@sample"]
+    assert run("compile", data, "-o", "pairs", *ranks).status == 0
+    done = run("discern", "pairs", versions)
+    assert done.status == 2
+    assert "compares the responses to a source with each other" in done.err
+
+
 def test_a_lowest_score_below_the_gate_is_status_1(run, scores, versions):
     gate = ["--kinds", "case_loss", "--min-d", "1"]
     assert run("discern", f"{scores}:sharp", versions, *gate).status == 0

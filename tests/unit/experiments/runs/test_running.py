@@ -365,6 +365,24 @@ def test_a_result_holds_nothing_of_the_hour(spec, done, tmp_path, cells):
             assert one.read_bytes() == other.read_bytes()
 
 
+def test_members_of_unlike_scales_make_no_panel_and_say_why(study, tmp_path):
+    text = """
+name: unlike
+data:
+  answers: {path: rated.jsonl, targets: [overall]}
+judges:
+  plain: {judge: direct}
+  theirs: {recorded: theirs.jsonl, name: them}
+  both: {panel: [plain, theirs]}
+optimizers: {none: {}}
+"""
+    spec = spec_of(text, folder=str(study))
+    found = run_cells(spec, RunFolder.opened(tmp_path / "run", spec))
+    assert [cell.judge for cell in found.finished] == ["plain", "theirs"]
+    (reason,) = found.failed.values()
+    assert "the scale of the scores of answers.overall.theirs.0 is unknown" in reason
+
+
 def test_a_stated_scale_and_least_number_of_members_make_a_panel_of_record_and_judge(
     study, tmp_path
 ):

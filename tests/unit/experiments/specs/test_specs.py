@@ -117,6 +117,12 @@ def test_ids_are_names_for_folders_whatever_entries_are_called():
         assert re.fullmatch(r"[a-z0-9][a-z0-9.-]{0,119}", cell.id)
 
 
+def test_panels_of_each_other_are_refused():
+    judges = {"a": {"panel": ["b", "b2"]}, "b": {"panel": ["a", "b2"]}, "b2": {}}
+    with pytest.raises(ValueError, match="made of each other"):
+        cells_of(spec(judges=judges))
+
+
 def test_panels_of_panels_of_panels_take_no_time():
     judges = {f"p{n}": {"panel": [f"p{m}" for m in range(n + 1, 28)]} for n in range(26)}
     cells = cells_of(spec(judges={**judges, "p26": {}, "p27": {}}))
