@@ -556,3 +556,11 @@ def test_a_budget_of_128_in_flight_is_used_up_exactly(stack, ask, server):
     assert sum(isinstance(one, ModelAnswer) for one in outcomes) == 50
     assert sum(isinstance(one, BudgetSpent) for one in outcomes) == 78
     assert server.counts()["requests"] == 50
+
+
+def test_a_fault_is_not_remembered(stack, ask, server):
+    server.script({"status": 400, "times": 1})
+    made = stack()
+    with pytest.raises(ModelError):
+        made.complete_sync(ask())
+    assert made.complete_sync(ask()).text == "7"
