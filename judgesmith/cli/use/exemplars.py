@@ -29,6 +29,7 @@ from judgesmith.cli.shared.role_options import role_option
 if TYPE_CHECKING:
     from judgesmith.experiments.benchmark.exemplars import ExemplarReport
     from judgesmith.metrics import Estimate
+    from judgesmith.programs.artifacts.saved import SavedJudge
 
 
 @tool("exemplars")
@@ -62,18 +63,10 @@ def command(
     from judgesmith.experiments.benchmark.exemplars import write_exemplars
     from judgesmith.experiments.scoring.estimates import estimate_exemplars
     from judgesmith.programs.artifacts.saved import SavedJudge
-    from judgesmith.programs.artifacts.saved_ensembles import load_saved
-    from judgesmith.programs.families.exemplar import ExemplarConfig
     from judgesmith.programs.judging.rows import usage_of
 
     place = lines_place(output, data, like="exemplars.jsonl")
-    saved = load_saved(judge)
-    if not isinstance(saved, SavedJudge) or not isinstance(saved.protocol, ExemplarConfig):
-        raise OptionError(
-            f"{judge} writes no exemplars.",
-            option=judge,
-            hint="name a judge that compile --judge exemplar made.",
-        )
+    saved = _exemplar_judge(judge)
     with blaming("--map"):
         column_map(columns)
     with blaming(data):
@@ -108,6 +101,21 @@ def command(
         _print(found, output)
         say(usage_text(usage))
     say_notes(_notes(found), as_json=as_json)
+
+
+def _exemplar_judge(place: str) -> SavedJudge:
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.families.exemplar import ExemplarConfig
+
+    saved = load_saved(place)
+    if isinstance(saved, SavedJudge) and isinstance(saved.protocol, ExemplarConfig):
+        return saved
+    raise OptionError(
+        f"{place} writes no exemplars.",
+        option=place,
+        hint="name a judge that compile --judge exemplar made.",
+    )
 
 
 def _print(found: ExemplarReport, output: str) -> None:

@@ -32,6 +32,7 @@ from judgesmith.cli.shared.progress import stage_progress
 
 if TYPE_CHECKING:
     from judgesmith.experiments.evaluate.preferring import RecordedPairs
+    from judgesmith.programs.artifacts.saved import SavedJudge
 
 
 @tool("prefer")
@@ -70,20 +71,11 @@ def command(
     from judgesmith.data.columns import column_map
     from judgesmith.experiments.evaluate.preferring import pairs_of, record_pairs
     from judgesmith.experiments.scoring.estimates import estimate_comparing
-    from judgesmith.programs.artifacts.saved import SavedJudge
-    from judgesmith.programs.artifacts.saved_ensembles import load_saved
-    from judgesmith.programs.families.pairwise import PairwiseConfig
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import lm_client_of
 
     place = lines_place(output, data, like="pairs.jsonl")
-    saved = load_saved(judge)
-    if not (isinstance(saved, SavedJudge) and isinstance(saved.protocol, PairwiseConfig)):
-        raise OptionError(
-            f"{judge} scores single responses and does not compare them.",
-            option=judge,
-            hint="name one that was compiled with --judge pairs.",
-        )
+    saved = _pairs_judge(judge)
     with blaming("--map"):
         column_map(columns)
     with blaming(data):
@@ -120,6 +112,21 @@ def command(
     stated = [f"{n} answers rest on what was stated: {why}." for why, n in found.stated.items()]
     say_notes((*rows.notes, *stated, *client.adaptations), as_json=as_json)
     return 0
+
+
+def _pairs_judge(place: str) -> SavedJudge:
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.families.pairwise import PairwiseConfig
+
+    saved = load_saved(place)
+    if isinstance(saved, SavedJudge) and isinstance(saved.protocol, PairwiseConfig):
+        return saved
+    raise OptionError(
+        f"{place} scores single responses and does not compare them.",
+        option=place,
+        hint="name one that was compiled with --judge pairs.",
+    )
 
 
 def _plain(found: RecordedPairs) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,25 +123,8 @@ def ablation(
     if folder is not None:
         place = AblationFolder.opened(folder, run, spent=before, overwrite=overwrite)
     maker = _Maker(dataset, heldout, lm, client, place, concurrency, progress)
-    finished: dict[tuple[Block, str], tuple[FinishedRow, PredictionTable]] = {}
-    faults = []
-    for row in plan:
-        own_run = row.settings.fingerprint(dataset, model, endpoint)
-        try:
-            made = maker.row(row, own_run)
-        except NothingScoredError as fault:
-            if fault.spent:
-                break
-            faults.append(fault)
-            left_out[f"{row.block}/{row.name}"] = " ".join(str(fault).split())
-            continue
-        if made is None:
-            break
-        finished[row.block, row.name] = made, _judged(heldout, made)
-        if progress is not None:
-            progress("rows", 1, len(plan))
-    if faults and not finished:
-        raise faults[0]
+    runs = [row.settings.fingerprint(dataset, model, endpoint) for row in plan]
+    finished = maker.rows(plan, runs, left_out)
     table = table_of(
         finished,
         plan,
@@ -188,6 +171,30 @@ class _Maker:
         self.place = place
         self.concurrency = concurrency
         self.progress = progress
+
+    def rows(
+        self, plan: Sequence[PlannedRow], runs: Sequence[str], left_out: dict[str, str]
+    ) -> dict[tuple[Block, str], tuple[FinishedRow, PredictionTable]]:
+        """Return the rows that the budget reaches; ``left_out`` is told which get no score."""
+        finished: dict[tuple[Block, str], tuple[FinishedRow, PredictionTable]] = {}
+        faults = []
+        for row, run in zip(plan, runs, strict=True):
+            try:
+                made = self.row(row, run)
+            except NothingScoredError as fault:
+                if fault.spent:
+                    break
+                faults.append(fault)
+                left_out[f"{row.block}/{row.name}"] = " ".join(str(fault).split())
+                continue
+            if made is None:
+                break
+            finished[row.block, row.name] = made, _judged(self.heldout, made)
+            if self.progress is not None:
+                self.progress("rows", 1, len(plan))
+        if faults and not finished:
+            raise faults[0]
+        return finished
 
     def row(self, row: PlannedRow, run: str) -> FinishedRow | None:
         """Return a row, or None where the budget ended before it was whole."""
