@@ -279,7 +279,7 @@ def _noted(settings: PanelSettings, run: str, asking: _Asking, *, best: str | No
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Chosen:
-    """The weights, the best member, and the rows that both were chosen by."""
+    """The weights, the best member, and the rows that selected both."""
 
     weights: PanelWeights
     best: str

@@ -27,7 +27,7 @@ USUAL_EFFECTS: Mapping[tuple[str, str], float] = {
     ("demonstrations", "5"): 0.02,
     ("explain", "none"): 0.015,
 }
-"""Prior means of effects in the same unit: rounded means over three rated sets in published
+"""Prior means of effects in the same unit: rounded means over three datasets in published
 ablations of one model's judging prompts. All other options have 0."""
 
 # How many times as large all effects may be, and how probable that is beforehand.
