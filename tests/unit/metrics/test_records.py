@@ -14,7 +14,7 @@ from judgesmith.metrics import (
     spearman_difference,
     weighted_kappa_interval,
 )
-from judgesmith.metrics.records import plain
+from judgesmith.metrics.records import Record, plain
 
 # -- record --------------------------------------------------------------------------------------
 
@@ -114,6 +114,20 @@ def test_finite_thresholds_and_margins_come_back_as_they_were():
     assert metrics.calibration.CertifiedThreshold.from_dict(threshold.to_dict()) == threshold
     margin = metrics.calibration.conformal_margin(HUMAN, JUDGE, confidence=0.5)
     assert metrics.calibration.ConformalMargin.from_dict(margin.to_dict()) == margin
+
+
+def test_an_infinite_number_without_a_reason_is_named():
+    @dataclasses.dataclass(frozen=True)
+    class Ratio(Record):
+        up: float
+        down: float
+
+    assert Ratio(np.inf, -np.inf).to_dict() == {
+        "up": None,
+        "up_is": "infinite",
+        "down": None,
+        "down_is": "minus infinite",
+    }
 
 
 def test_labels_of_any_kind_are_plain():
