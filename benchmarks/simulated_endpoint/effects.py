@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -37,6 +39,21 @@ class MeasuredEffects:
     level: float
     changes: Mapping[str, float]
     typical: float
+
+
+Arrangement = Literal["published", "shuffled", "reversed"]
+"""Which options have the published effects: those that had them, others, or with another sign."""
+
+
+def arranged(measured: MeasuredEffects, how: Arrangement, *, seed: int) -> MeasuredEffects:
+    """Return effects as published, dealt out to other options, or turned around."""
+    if how == "published":
+        return measured
+    names, values = list(measured.changes), list(measured.changes.values())
+    if how == "reversed":
+        return replace(measured, changes={name: -measured.changes[name] for name in names})
+    random.Random(seed).shuffle(values)
+    return replace(measured, changes=dict(zip(names, values, strict=True)))
 
 
 @cache

@@ -11,7 +11,7 @@ import dspy
 import numpy as np
 
 from benchmarks.harness import data_file, rated
-from benchmarks.simulated_endpoint.effects import measured_effects
+from benchmarks.simulated_endpoint.effects import Arrangement, arranged, measured_effects
 from benchmarks.simulated_endpoint.reading import digest
 from benchmarks.simulated_endpoint.serving import simulated_lm
 from benchmarks.simulated_endpoint.world import World
@@ -46,14 +46,23 @@ class Task:
     human: np.ndarray
 
     @classmethod
-    def drawn(cls, name: str, seed: int, *, is_null: bool = False, n_fresh: int = 5000) -> Task:
+    def drawn(
+        cls,
+        name: str,
+        seed: int,
+        *,
+        is_null: bool = False,
+        n_fresh: int = 5000,
+        effects: Arrangement = "published",
+    ) -> Task:
         """Return the task of a set and a model seed: 75 to 350 rows to learn from."""
         data, targets = _rated(name)
         rows = targets.rated.tolist()
         items = [data[row] for row in rows]
+        measured = measured_effects(data_file("protocol_effects.json"), name)
         world = World(
             seed=seed,
-            effects=measured_effects(data_file("protocol_effects.json"), name),
+            effects=arranged(measured, effects, seed=seed),
             is_null=is_null,
         )
         world.learn(items, targets.values[targets.rated].tolist())

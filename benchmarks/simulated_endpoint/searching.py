@@ -22,6 +22,7 @@ import dspy
 import numpy as np
 
 from benchmarks.harness import Row, benchmark, kept, seeds_of
+from benchmarks.simulated_endpoint.effects import Arrangement
 from benchmarks.simulated_endpoint.runs import SETS, Task
 from benchmarks.simulated_endpoint.serving import served, simulated_lm
 from judgesmith.metrics import q
@@ -164,7 +165,13 @@ def _quiet() -> Iterator[None]:
 def result(key: Mapping[str, Any], *, http: bool) -> dict[str, Any]:
     """Return one run, ready for JSON."""
     seed, way = key["seed"], key["way"]
-    task = Task.drawn(key["set"], seed, is_null=key["null"], n_fresh=key["fresh"])
+    task = Task.drawn(
+        key["set"],
+        seed,
+        is_null=key["null"],
+        n_fresh=key["fresh"],
+        effects=key.get("effects", "published"),
+    )
     started = time.perf_counter()
     found = (theirs if way in OF_DSPY else ours)(task, way, seed, http=http)
     return {**found, "seconds": round(time.perf_counter() - started, 1)}
@@ -184,6 +191,7 @@ def search(
     ways: tuple[str, ...] = (*OURS, *OF_DSPY),
     seeds: Annotated[str, "of the models"] = "100-109",
     null: Annotated[bool, "models to which no prompt matters"] = False,
+    effects: Annotated[Arrangement, "of options: as published, or given to others"] = "published",
     fresh: Annotated[int, "new texts that judges are compared on"] = 5000,
     http: Annotated[bool, "or in this process, with the same answers"] = True,
     results: Annotated[str | None, "file of runs that are not done again"] = None,
@@ -194,6 +202,7 @@ def search(
         runs = []
         for seed, name in keys:
             key = {"set": name, "seed": seed, "way": way, "null": null, "fresh": fresh}
+            key |= {} if effects == "published" else {"effects": effects}
             runs.append(kept(results, key, lambda key=key: result(key, http=http)))
         yield summary(way, runs)
 
