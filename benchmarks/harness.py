@@ -13,6 +13,7 @@ import json
 import math
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import time
@@ -92,7 +93,7 @@ class Benchmark:
                     words.append(f"--{option}" if value else f"--no-{option}")
                 else:
                     several = value if isinstance(value, list) else [value]
-                    words.append(" ".join([f"--{option}", *map(str, several)]))
+                    words.append(shlex.join([f"--{option}", *map(str, several)]))
         return " ".join(words)
 
     def run(self, settings: Mapping[str, Any]) -> Iterator[Row]:

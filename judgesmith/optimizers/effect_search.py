@@ -14,6 +14,7 @@ from judgesmith.errors import InputError
 from judgesmith.metrics.arrays import FloatArray
 from judgesmith.optimizers.base import SearchSettings
 from judgesmith.optimizers.fitting.panels import equal_weights
+from judgesmith.optimizers.objectives.agreement import Agreement
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
@@ -131,6 +132,12 @@ class EffectSearch(SpaceSearch[Objective, Judge | Panel]):
         if calls_per_item is not None and calls_per_item < 1:
             raise InputError(f"calls_per_item must be 1 or more; got {calls_per_item}.")
         self.objective = aims.leading
+        if calls_per_item is not None and not _is_correlation(self.objective):
+            raise InputError(
+                "what an average of prompts adds is known of correlations alone, such as q or "
+                f"pearson; got the objective {self.objective}.",
+                hint="name one, or leave calls_per_item out.",
+            )
         self.effort = effort
         if not 0 < risk < 1:
             raise InputError(f"risk is a chance between 0 and 1; got {risk}.")
@@ -150,10 +157,14 @@ class EffectSearch(SpaceSearch[Objective, Judge | Panel]):
         self.views_ = run.choose()
         self.taken_ = self.views_[0] if len(self.views_) == 1 else None
         self.trials_ = run.trials()
-        self.gain_ = run.cross_fitted(len(self.views_))
+        self.gain_ = run.cross_fitted()
         self.expected_ = run.expected
         self.n_calls_, self.n_calls_at_most_ = run.n_calls, run.most_calls
         return run.judge(self.views_)
+
+
+def _is_correlation(objective: Objective) -> bool:
+    return isinstance(objective, Agreement) and objective.statistic != "concordance"
 
 
 class _Run:
@@ -166,7 +177,15 @@ class _Run:
         self.baseline = space.complete({N: "0"} if N in space.names else {})
         self.cost = calls_per_item(student)
         most = settings.calls_per_item or self.cost
-        self.configurations = self._configurations(min(most, self.cost))
+        if self.cost < 1:
+            raise InputError("this judge asks a model nothing, so that there is nothing to search.")
+        if most < self.cost:
+            raise InputError(
+                f"this judge takes {self.cost} calls per item before the search; got "
+                f"calls_per_item={most}.",
+                hint=f"give {self.cost} or more, or a judge that asks less.",
+            )
+        self.configurations = self._configurations(self.cost)
         self.n_views = max(most // self.cost, 1)
         self.effects = OptionEffects.of(self.configurations, self.baseline)
         selection = candidates.selection
@@ -415,22 +434,22 @@ class _Run:
         if self.settings.on_trial is not None:
             self.settings.on_trial(self._record(place, table))
 
-    def _chosen_without(self, block: int, n_views: int) -> list[int | None]:
+    def _chosen_without(self, block: int) -> list[int | None]:
         known = self.posterior(without=block)
         there = [place for place in self.scored if block in self.scored[place]]
         if known is None or not there:
             return [None]
-        if n_views > 1:
-            return self._averaged(known, there)[0] or [None]
+        if self.n_views > 1 and (views := self._averaged(known, there)[0]):
+            return views
         best = max(there, key=lambda place: known.mean[place])
         return [best if self._passes(known.mean[best], known.sd[best]) else None]
 
-    def cross_fitted(self, n_views: int = 1) -> CrossFittedGain | None:
+    def cross_fitted(self) -> CrossFittedGain | None:
         if self.baseline_table is None:
             return None
         pieces, rows = [], []
         for block, own in enumerate(self.blocks):
-            views = self._chosen_without(block, n_views)
+            views = self._chosen_without(block)
             columns = []
             for place in views:
                 whole, here = self._table(place).predicted, self._table(place, own).predicted

@@ -141,7 +141,7 @@ class CalibrationChoice:
         self, estimate: RunEstimate, aside: DataSet | None, settings: CompileSettings
     ) -> RunEstimate:
         """Return an estimate with the calls that the calibration takes."""
-        from judgesmith.experiments.compile.estimate import dearest_calls
+        from judgesmith.experiments.compile.estimate import dearest_calls, prompts_averaged
         from judgesmith.experiments.scoring.estimates import calls_per_text, sizes_of
         from judgesmith.programs.judging.registry import family_of
 
@@ -150,6 +150,8 @@ class CalibrationChoice:
         judge = family_of(settings.protocol.judge).judge_of(settings.protocol)
         sizes = sizes_of(list(aside))
         calls = usual = math.ceil(len(aside) * calls_per_text(judge.protocol, sizes))
+        if settings.optimizer == "effects":
+            calls = usual = calls * prompts_averaged(settings, judge)
         if settings.optimizer == "protocol":
             calls = math.ceil(len(aside) * dearest_calls(settings, sizes))
         factor = 1 + calls / max(estimate.calls, 1)

@@ -229,7 +229,7 @@ def prepared_run(
     with blaming("--objective"):
         check_searched(settings)
     with blaming("--calls-per-item"):
-        check_calls_per_item(settings)
+        check_calls_per_item(settings, targets.compared)
     with blaming(data):
         parts_of(dataset, targets, settings, _known(before))
     asked = run_models(choice, settings)

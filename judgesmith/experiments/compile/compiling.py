@@ -250,6 +250,7 @@ def compile_judge(
     dataset = without_equal_ratings(dataset, settings or CompileSettings())
     settings = _checked(dataset, settings or CompileSettings(), earlier, models, roles)
     targets = chosen_targets(dataset, settings)
+    check_calls_per_item(settings, targets.compared)
     known = frozenset() if earlier is None else earlier.seen_keys
     parts = parts_of(dataset, targets, settings, known)
     work = Tuning(
@@ -306,7 +307,6 @@ def _checked(
         settings = starting_from(earlier, settings)
     settings = settings_without_labels(dataset, settings)
     check_searched(settings)
-    check_calls_per_item(settings)
     check_role_models(settings, roles)
     return settings
 

@@ -351,6 +351,11 @@ def estimate_run(
     )
 
 
+def prompts_averaged(settings: CompileSettings, judge: Judge) -> int:
+    """Return how many prompts may be averaged, each with the calls of the judge as it is."""
+    return max((settings.calls_per_item or 0) // max(calls_per_item(judge), 1), 1)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Counts:
     pool: int
@@ -363,7 +368,7 @@ def _bound(settings: CompileSettings, judge: Judge, n: _Counts, calls: float) ->
     if settings.optimizer == "effects":
         # The search, then the report, and the rows to show for the weights.
         n_searched = math.floor(EFFORTS[settings.effort] * (n.selection + n.pool))
-        n_prompts = max((settings.calls_per_item or 0) // max(calls_per_item(judge), 1), 1)
+        n_prompts = prompts_averaged(settings, judge)
         judged = n_searched + n.selection * settings.rubrics_compete + n.heldout
         return math.ceil(calls * (judged + n_prompts * (n.heldout + n.pool)))
     if settings.optimizer in ("reflective", "balanced", "miprov2", "simba"):

@@ -150,8 +150,8 @@ class CompileFields(SettingsModel):
     calls_per_item: int | None = Field(
         default=None,
         ge=1,
-        description="Calls that a judgement of the judge found may take, in a search of effects: "
-        "twice as many as before or more average the answers to several prompts.",
+        description="Most calls of one judgement, in a search of effects: twice those before the "
+        "search, or more, averages several prompts.",
         json_schema_extra=_told("search", default="as many as before the search"),
     )
     fixed: tuple[str, ...] = Field(

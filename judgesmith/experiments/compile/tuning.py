@@ -93,17 +93,21 @@ def check_searched(settings: CompileSettings) -> None:
         )
 
 
-def check_calls_per_item(settings: CompileSettings) -> None:
-    """Refuse fewer calls per item than the judge takes before the search."""
+def check_calls_per_item(settings: CompileSettings, targets: Sequence[str]) -> None:
+    """Refuse calls per item for what is not averaged, or fewer than the judge takes already."""
     if settings.calls_per_item is None:
         return
-    if len(settings.target) > 1:
+    if len(targets) > 1:
         raise InputError(
-            "several prompts are averaged for one target, and these are "
-            f"{', '.join(settings.target)}.",
+            f"several prompts are averaged for one target, and these are {', '.join(targets)}.",
             hint="name one, or leave calls_per_item out.",
         )
     own = settings.protocol
+    if family_of(own.judge).ranks:
+        raise InputError(
+            f"a {own.judge} judge ranks the responses to a source, and ranks are not averaged.",
+            hint="leave calls_per_item out.",
+        )
     needed = calls_per_item(family_of(own.judge).judge_of(own).as_if_prepared()[0])
     if settings.calls_per_item < needed:
         raise InputError(
@@ -377,15 +381,19 @@ class Tuning:
 
     def _averaged(self, found: Panel, parts: Parts) -> Panel:
         """Return a panel whose members have learned aggregations, weighed alike."""
-        rows = parts.selection
-        members, scores = {}, {}
+        shown = (shown_keys(one.protocol.demonstrations) for one in leaves_of(found))
+        rows = parts.selection.without(frozenset[str]().union(*shown))
+        members, scores, tests = {}, {}, {}
         for name, one in zip(found.members, leaves_of(found), strict=True):
-            own = replace(self, history=[], notes=[])
+            own = replace(self, history=[], notes=[], confirmation=None)
             members[name] = judge = own.aggregated(one, parts).for_own_rubric()
+            said = own.judged(judge, rows, "averaging")
+            scores[name] = rows.judged(said, judge_scale=judge.scale).predicted
+            self.complete, self.pool = self.complete and own.complete, own.pool or self.pool
             self.history += [{**entry, "member": name} for entry in own.history]
             self.notes += [f"{name}: {note}" for note in own.notes]
-            said = self.judged(judge, rows, "averaging")
-            scores[name] = rows.judged(said, judge_scale=judge.scale).predicted
+            tests[name] = (own.confirmation or {}).get("aggregation")
+        self.confirmation = {**(self.confirmation or {}), "aggregation_by_member": tests}
         return Panel(members, equal_weights(scores, rows.human, rows.scale))
 
     def _with_effects(self, start: Judge, parts: Parts) -> Judge | Panel:

@@ -24,7 +24,7 @@ from judgesmith.experiments.runs.leaderboard import Leaderboard
 from judgesmith.experiments.specs import read_sets, read_spec
 from judgesmith.programs.artifacts.card import protocol_lines
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import load_saved
+from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, load_saved
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan
 
@@ -206,12 +206,21 @@ def _judge(place: Path) -> dict[str, Any]:
         saved = load_saved(place)
     except (FileError, InputError) as fault:
         return {"note": f"The judge in {place.name} cannot be read: {fault}"}
-    if not isinstance(saved, SavedJudge):
+    if isinstance(saved, SavedPanel):  # of prompts that are averaged
+        asks = [
+            f"{name}: {line.removeprefix('- ')}"
+            for name, member in saved.members.items()
+            if isinstance(member, SavedJudge)
+            for line in protocol_lines(member)
+        ]
+    elif isinstance(saved, SavedJudge):
+        asks = [line.removeprefix("- ") for line in protocol_lines(saved)]
+    else:
         return {}
     tried = [one for one in saved.history if isinstance(one.get("number"), int) and "value" in one]
     mattered = [one for one in saved.history if one.get("stage") == "importances"]
     return {
-        "asks": tuple(line.removeprefix("- ") for line in protocol_lines(saved)),
+        "asks": tuple(asks),
         "trials": tuple(sorted(_all(tried, Trial), key=lambda one: one.number)),
         "mattered": tuple(_all(mattered, Mattered)),
     }

@@ -94,6 +94,7 @@ _OF_SEARCHES: Mapping[str, tuple[str, ...]] = {
     "trials": ("protocol", "reflective"),
     "draws": ("effects", "protocol"),
     "effort": ("effects",),
+    "calls_per_item": ("effects",),
     "screen": ("protocol",),
     "vary_samples": ("protocol",),
     "models": ("protocol",),

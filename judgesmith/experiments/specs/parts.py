@@ -230,6 +230,7 @@ class JudgeSpec(SpecPart):
         "n_trials",
         "n_draws",
         "effort",
+        "calls_per_item",
         "screen",
         "models",
     ),

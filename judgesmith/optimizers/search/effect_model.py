@@ -30,6 +30,8 @@ USUAL_EFFECTS: Mapping[tuple[str, str], float] = {
 """Prior means of effects in the same unit: rounded means over three datasets in published
 ablations of one model's judging prompts. All other options have 0."""
 
+FEWEST_COMMON = 10  # rows from which the correlation of two members' scores is taken
+
 # How many times as large all effects may be, and how probable that is beforehand.
 SCALES: Mapping[float, float] = {0.0: 0.2, 0.5: 0.3, 1.0: 0.3, 1.6: 0.2}
 
@@ -226,8 +228,12 @@ def best_average(
     n = len(gains)
     if n < 2:
         return None
-    pairs = np.asarray(np.corrcoef(scores[:, np.isfinite(scores).all(axis=0)]))
-    among = float(np.nan_to_num(pairs, nan=1.0)[~np.eye(n, dtype=bool)].mean())
+    common = scores[:, np.isfinite(scores).all(axis=0)]
+    if common.shape[1] < FEWEST_COMMON:
+        return None
+    with np.errstate(invalid="ignore", divide="ignore"):  # of members with one answer for all
+        pairs = np.asarray(np.corrcoef(common))
+    among = max(float(np.nan_to_num(pairs, nan=1.0)[~np.eye(n, dtype=bool)].mean()), 0.0)
     found = []
     for size in range(2, min(most, n) + 1):
         chosen = np.argsort(-gains, kind="stable")[:size]

@@ -214,7 +214,8 @@ _KINDS = {
     "panel": Kind(
         f"{_ARTIFACTS}.saved_ensembles:SavedPanel",
         "a panel of judges",
-        "Name the folder of one that it was put together from.",
+        "Name the folder of one that it was put together from, or compile one without "
+        "--calls-per-item.",
     ),
     "calibrated": Kind(
         f"{_ARTIFACTS}.saved_ensembles:SavedCalibrated",

@@ -11,7 +11,7 @@ from judgesmith.experiments import CompileSettings
 from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.programs import SavedPanel, score_batch
 from judgesmith.programs.judging.executors import calls_per_item
-from judgesmith.programs.lm import ResponseCache, lm_client_of, model
+from judgesmith.programs.lm import Budget, ResponseCache, lm_client_of, model
 
 
 def test_a_compilation_keeps_to_its_estimate(tmp_path):
@@ -61,12 +61,37 @@ def test_several_prompts_are_averaged_reported_and_saved(tmp_path):
         pytest.param({"optimizer": "protocol"}, "search of effects", id="another search"),
         pytest.param({"calls_per_item": 1}, "takes 2 calls", id="too few"),
         pytest.param({"target": ("fluency", "faithfulness")}, "one target", id="targets"),
+        pytest.param({"criteria": "human"}, "one target", id="people's criteria are targets"),
+        pytest.param({"judge": "pairs", "calls_per_item": 40}, "ranks", id="ranks"),
+        pytest.param(
+            {"criteria": "given", "objective": "kappa"}, "correlations alone", id="no correlation"
+        ),
     ],
 )
 def test_calls_per_item_that_cannot_be_are_refused(settings, said):
     given = {"optimizer": "effects", "calls_per_item": 4, **settings}
     with pytest.raises(InputError, match=said):
         judgesmith.compile(judgesmith.read("sample"), CompileSettings(**given))
+
+
+def test_an_average_whose_members_were_cut_short_is_incomplete(tmp_path):
+    try:
+        task = Task.drawn("topical_chat", 3, n_fresh=20)
+        data = rated("topical_chat").subset(range(180))
+    except NotRun as reason:
+        pytest.skip(str(reason))
+    settings = CompileSettings(
+        criteria="given", optimizer="effects", effort="light", calls_per_item=4, holdout=0
+    )
+    whole = simulated_lm(task.world, ledger=ResponseCache(tmp_path / "whole.sqlite"))
+    found = judgesmith.compile(data, settings, lm=whole)
+    assert found.complete
+    n = lm_client_of(whole).usage.calls
+    budget = Budget(max_calls=n - 20)
+    cut = simulated_lm(task.world, ledger=ResponseCache(tmp_path / "cut.sqlite"), budget=budget)
+    found = judgesmith.compile(data, settings, lm=cut)
+    assert not found.complete
+    assert found.saved.settings["complete"] is False
 
 
 def test_effort_decides_nothing_for_other_optimizers():

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from benchmarks.harness import NotRun
 from benchmarks.simulated_endpoint.runs import Task
 from benchmarks.simulated_endpoint.serving import simulated_lm
 from judgesmith import optimizers as o
+from judgesmith.optimizers.search.effect_model import best_average
 from judgesmith.programs import ActiveCritic, Panel
 from judgesmith.programs.lm import Budget, ResponseCache, lm_client_of
 
@@ -72,6 +74,28 @@ def test_effects_average_several_configurations_where_calls_allow_it(simulated):
     assert len(search.views_) == 2
     assert search.taken_ is None
     assert judge.calls_per_item == 4
+
+
+@pytest.mark.parametrize(
+    ("scores", "members", "sharper"),
+    [
+        pytest.param([[1, 2] * 10, [1, 2] * 10], (1, 0), 1.0, id="equal answers"),
+        pytest.param([[1, 2] * 10, [1, 1, 2, 2] * 5], (1, 0), 2**0.5, id="unrelated answers"),
+        pytest.param([[1, 2] * 10, [2, 1] * 10], (1, 0), 2**0.5, id="opposed answers"),
+        pytest.param([[1, 2] * 10, [1] * 20], (1, 0), 1.0, id="one answer for all"),
+        pytest.param([[1, 2, 3], [3, 1, 2]], None, 0.0, id="too few rows"),
+    ],
+)
+def test_what_an_average_adds_follows_from_its_members_correlation(scores, members, sharper):
+    found = best_average(
+        1.0, np.array([0.0, 0.2]), np.array([0.0, 0.1]), np.array(scores, float), most=2
+    )
+    if members is None:
+        assert found is None
+        return
+    assert found.members == members
+    assert found.gain == pytest.approx(1.1 * sharper - 1.0)
+    assert found.error == pytest.approx(0.05 * sharper)
 
 
 def test_an_interrupted_search_of_effects_ends_as_if_it_was_not(simulated, tmp_path):
