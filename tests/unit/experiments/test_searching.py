@@ -189,7 +189,8 @@ def calls(**settings):
     [
         {},
         {"fixed": ("variant", "samples")},
-        {"target": ("fluency", "faithfulness"), "criteria": "inferred"},
+        {"target": ("fluency", "faithfulness")},
+        {"criteria": "inferred"},
         {"screen": True, "n_trials": 20, "objective": "q + d_min", "criteria": "given"},
         {"screen": True, "judge": "pairs", "criteria": "given"},
         {"screen": True, "n_trials": 3, "fixed": (), "criteria": "given"},
