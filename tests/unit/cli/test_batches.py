@@ -306,6 +306,42 @@ def test_requests_in_files_are_answered_by_whoever_submits_them(
     assert server.batch_counts()["uploads"] == 0
 
 
+def test_a_file_that_is_answered_in_part_is_followed_by_one_with_the_rest(score, folder, server):
+    place = folder / "batches"
+    place.mkdir()
+    (name,) = score("filed", "--batch-files", place).json["waiting"]
+    lines = lines_of(name)
+    one = lines[0]
+    said = {"status_code": 200, "body": server._ask(one["url"], one["body"])}
+    (place / "some.jsonl").write_text(
+        json.dumps({"custom_id": one["custom_id"], "response": said}) + "\n{\n"
+    )
+    (rest,) = score("filed", "--batch-files", place).json["waiting"]
+    asked = {line["custom_id"] for line in lines_of(rest)}
+    assert {two["custom_id"] for two in lines[1:]} < asked
+    assert one["custom_id"] not in asked
+
+
+def test_a_line_that_never_ends_is_refused(score, folder, server, monkeypatch):
+    place = folder / "batches"
+    place.mkdir()
+    (name,) = score("filed", "--batch-files", place).json["waiting"]
+    monkeypatch.setattr(engine_module, "LONGEST", 2**20)
+    (place / "answers.jsonl").write_text("{}\n" + " " * 2**20 + "{}\n")
+    done = score("filed", "--batch-files", place)
+    assert done.status == 2
+    assert "answers.jsonl, line 2: expected one answer of at most 1 MiB; got a lon" in done.err
+    assert Path(name).exists()
+
+
+def test_a_copy_of_the_requests_in_the_folder_answers_none_of_them(score, folder, server):
+    place = folder / "batches"
+    place.mkdir()
+    (name,) = score("filed", "--batch-files", place).json["waiting"]
+    (place / "submitted.jsonl").write_bytes(Path(name).read_bytes())
+    assert score("filed", "--batch-files", place).json["waiting"] == [name]
+
+
 def test_a_file_of_answers_that_is_still_being_copied_does_not_count(score, folder, server):
     place = folder / "batches"
     place.mkdir()
@@ -354,6 +390,30 @@ def test_batches_of_another_run_are_not_mixed(run, judge, in_batches, texts, ser
     asked = ["--model", "openai/m", "--api-base", server.url, "--batch"]
     done = run("score", judge, "other.jsonl", "-o", "batched.jsonl", *asked)
     assert (done.status, "another judge, input or model" in done.err) == (2, True)
+
+
+def test_a_file_of_another_run_is_refused_before_anything_is_asked(in_batches, folder, server):
+    (folder / "batched.jsonl").write_text('{"judge": "another"}\n')
+    done = in_batches("batched")
+    assert (done.status, "rows of the judge another" in done.err) == (2, True)
+    assert server.batch_counts()["uploads"] == 0
+    assert not list(folder.glob("*.batch"))
+
+
+def test_several_files_are_asked_about_together(run, judge, folder, server, sample_rows, score):
+    for name, rows in (("a", sample_rows[:3]), ("b", sample_rows[3:N_ROWS])):
+        path = folder / "in" / f"{name}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = ["--model", "openai/m", "--api-base", server.url, "--batch", "--poll", "0.001"]
+    done = run("score", judge, "in", "-o", "out/", *asked, "--json")
+    assert (done.status, done.json["rows"], done.json["unscored"]) == (0, N_ROWS, 0)
+    assert run("score", judge, "in", "-o", "out/", *asked, "--json").json["calls"] == 0
+    score("plain")
+    found = [(folder / "out" / f"{name}.jsonl").read_text() for name in "ab"]
+    whole = [json.loads(line) for line in (folder / "plain.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in "".join(found).splitlines()]
+    assert [{**row, "run": ""} for row in rows] == [{**row, "run": ""} for row in whole]
 
 
 def test_two_processes_are_not_at_work_on_the_same_rows(in_batches, folder):

@@ -72,6 +72,17 @@ def test_names_cannot_move_the_cursor(run, data, recorded, folder):
     assert "\\x1b[31mred" in done.out
 
 
+@pytest.mark.no_cover
+def test_one_budget_holds_for_both_judges(run, judge, data, folder):
+    run("compile", data, "-o", "second", "--variant", "vanilla", "--rounds", "1")
+    options = ["--ledger", "fresh.sqlite", "--max-calls", "20"]
+    done = run("compare", judge, "second", data, *options)
+    assert "20 answers from 20 calls" in run("ledger", "stats", "--ledger", "fresh.sqlite").out
+    assert done.status == 2
+    assert "scored the same rows" in done.err
+    assert "the budget of 20 calls is spent" in done.err
+
+
 @pytest.fixture
 def compare(run, data_folder):
     """Compare two recorded judges on rated texts, by name."""

@@ -113,6 +113,16 @@ def test_ids_and_reasons_cannot_move_the_cursor(run, data, sample_rows):
     assert "\x1b" not in done.out
 
 
+def test_a_budget_holds_over_restarts_and_its_end_is_stated(run, judge, data):
+    options = ["--ledger", "fresh.sqlite", "--max-calls", "20", "--json"]
+    first = run("evaluate", judge, data, *options)
+    assert first.status == 0
+    assert first.json["rows"]["unscored"] >= 30
+    assert all(reason.startswith("not asked: ") for reason in first.json["problems"])
+    assert run("evaluate", judge, data, *options).json == first.json
+    assert "20 answers from 20 calls" in run("ledger", "stats", "--ledger", "fresh.sqlite").out
+
+
 STATISTICS = ("pearson", "spearman", "kendall")
 
 

@@ -416,6 +416,20 @@ def test_the_address_may_stand_in_the_environment_and_is_shown_without_password(
 
 
 @pytest.mark.usefixtures("nobody_elses")
+def test_an_address_in_the_environment_alone_tracks_nothing(run, spec_tracking, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", DOWN)
+    done = run("experiment", spec_tracking, "-o", "run", "--json")
+    assert done.status == 0
+    assert "tracking" not in done.json
+
+
+@pytest.mark.usefixtures("nobody_elses")
+def test_a_dry_run_tells_no_server(run, spec_tracking):
+    line = ("experiment", spec_tracking, "-o", "run", "--track", "mlflow", "--tracking-uri", DOWN)
+    assert run(*line, "--dry-run").status == 0
+
+
+@pytest.mark.usefixtures("nobody_elses")
 @pytest.mark.mlflow
 @pytest.mark.no_cover
 def test_a_server_that_is_down_ends_the_command_before_anything_is_made(run, spec_tracking, folder):

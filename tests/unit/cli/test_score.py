@@ -147,6 +147,13 @@ def test_no_file_of_a_run_takes_the_place_of_another(
 
 
 @pytest.mark.no_cover
+def test_an_empty_name_does_not_stand_for_the_working_folder(run, judge, parts, folder):
+    done = run("score", judge, "", "-o", "new.jsonl")
+    assert done.status == 2
+    assert "expected a file, a folder or a pattern; got an empty name" in done.err
+
+
+@pytest.mark.no_cover
 @pytest.mark.parametrize("record", ["{", '{"files": 3}', '{"files": [{}]}', "[" * 100_000])
 def test_a_folder_whose_record_is_damaged_is_refused_by_every_reader(
     run, judge, parts, folder, record

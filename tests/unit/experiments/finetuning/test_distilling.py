@@ -23,6 +23,7 @@ from judgesmith.experiments.distil.examples import (
 )
 from judgesmith.experiments.distil.folder import (
     FILES,
+    card_of,
     check_distilled,
     distillation_summary,
     save_distilled,
@@ -160,6 +161,12 @@ def test_a_folder_of_something_else_or_of_another_run_is_kept(made, examples, tm
     (folder / "notes.txt").write_text("mine")
     with pytest.raises(FileExistsError, match="something else"):
         check_distilled(folder, "0" * 12, force=True)
+
+
+def test_the_card_shows_names_as_they_are(made, examples):
+    counts = summary(made, examples) | {"data": "a|b\n# <script>"}
+    assert "a\\|b \\# \\<script\\>" in card_of(counts)
+    assert card_of(summary(made, [])).count("| nothing | 0 |") == 1
 
 
 def test_excluded_inputs_are_left_out_and_if_none_is_left_it_says_so(dataset):

@@ -10,6 +10,7 @@ from judgesmith.experiments.specs import Spec, cells_of
 from judgesmith.experiments.tracking import TrackingError
 from judgesmith.experiments.tracking import tracker as telling
 from judgesmith.experiments.tracking.client import (
+    asked_once,
     check_tracking_address,
     mlflow_client,
     shown_address,
@@ -79,6 +80,15 @@ def test_any_fault_is_one_short_sentence_without_keys(fault, told):
         raise fault
     assert str(found.value).isprintable()
     assert "secret1234" not in str(found.value)
+
+
+def test_asking_once_leaves_the_environment_as_it_was(monkeypatch):
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "5")
+    monkeypatch.delenv("MLFLOW_HTTP_REQUEST_TIMEOUT", raising=False)
+    with asked_once():
+        assert os.environ["MLFLOW_HTTP_REQUEST_MAX_RETRIES"] == "0"
+    assert os.environ["MLFLOW_HTTP_REQUEST_MAX_RETRIES"] == "5"
+    assert "MLFLOW_HTTP_REQUEST_TIMEOUT" not in os.environ
 
 
 # What a tracking server is told: within its limits, whatever people write, and no keys.

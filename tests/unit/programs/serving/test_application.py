@@ -272,6 +272,16 @@ def test_a_request_that_the_model_refuses_is_a_row_without_a_score():
     assert row["problem"] == "the model refused the request: too rude"
 
 
+def test_answers_that_cannot_be_read_are_rows_however_many_there_are():
+    lm = lm_of(lambda *_: "?")
+    many = [{"response": str(n)} for n in range(40)]
+    with client_of({"plain": DirectJudge()}, lm=lm) as client:
+        reply = client.post("/v1/judges/plain/batch", {"items": many})
+        told = client.get("/metrics").text
+    assert reply.json["unscored"] == 40
+    assert 'reason="unreadable"} 40.0' in told
+
+
 def test_errors_come_with_their_places():
     judge = planted(one=judged(2, error("ferry", text="The ferry left.")))["one"]
     with client_of({"planted": judge}) as client:
