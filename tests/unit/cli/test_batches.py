@@ -66,8 +66,22 @@ def plain(score, folder):
     return (folder / "plain.jsonl").read_bytes()
 
 
+@pytest.fixture
+def place(folder):
+    """A folder for files of requests and answers."""
+    made = folder / "batches"
+    made.mkdir()
+    return made
+
+
 def lines_of(path):
     return [json.loads(line) for line in Path(path).read_bytes().splitlines()]
+
+
+def answered(line, server):
+    """Return what the server says of one request, as a line of a file of answers."""
+    said = {"status_code": 200, "body": server._ask(line["url"], line["body"])}
+    return {"custom_id": line["custom_id"], "response": said}
 
 
 def problems(path):
@@ -281,10 +295,8 @@ def test_ceilings_on_tokens_and_dollars_hold(in_batches, folder, server):
 
 
 def test_requests_in_files_are_answered_by_whoever_submits_them(
-    score, plain, folder, server, monkeypatch
+    score, plain, place, folder, server
 ):
-    place = folder / "batches"
-    place.mkdir()
     for number in range(1, N_CALLS + 1):
         done = score("filed", "--batch-files", place)
         (name,) = done.json["waiting"]
@@ -292,13 +304,7 @@ def test_requests_in_files_are_answered_by_whoever_submits_them(
         assert score("filed", "--batch-files", place).json["waiting"] == [name]
         lines = lines_of(name)
         assert len(lines) == N_ROWS
-        answers = [
-            {
-                "custom_id": one["custom_id"],
-                "response": {"status_code": 200, "body": server._ask(one["url"], one["body"])},
-            }
-            for one in lines
-        ]
+        answers = [answered(one, server) for one in lines]
         (place / f"answers-{number}.jsonl").write_text("\n".join(map(json.dumps, answers)))
     done = score("filed", "--batch-files", place)
     assert done.json["unscored"] == 0
@@ -306,25 +312,18 @@ def test_requests_in_files_are_answered_by_whoever_submits_them(
     assert server.batch_counts()["uploads"] == 0
 
 
-def test_a_file_that_is_answered_in_part_is_followed_by_one_with_the_rest(score, folder, server):
-    place = folder / "batches"
-    place.mkdir()
+def test_a_file_that_is_answered_in_part_is_followed_by_one_with_the_rest(score, place, server):
     (name,) = score("filed", "--batch-files", place).json["waiting"]
     lines = lines_of(name)
     one = lines[0]
-    said = {"status_code": 200, "body": server._ask(one["url"], one["body"])}
-    (place / "some.jsonl").write_text(
-        json.dumps({"custom_id": one["custom_id"], "response": said}) + "\n{\n"
-    )
+    (place / "some.jsonl").write_text(json.dumps(answered(one, server)) + "\n{\n")
     (rest,) = score("filed", "--batch-files", place).json["waiting"]
     asked = {line["custom_id"] for line in lines_of(rest)}
     assert {two["custom_id"] for two in lines[1:]} < asked
     assert one["custom_id"] not in asked
 
 
-def test_a_line_that_never_ends_is_refused(score, folder, server, monkeypatch):
-    place = folder / "batches"
-    place.mkdir()
+def test_a_line_that_never_ends_is_refused(score, place, monkeypatch):
     (name,) = score("filed", "--batch-files", place).json["waiting"]
     monkeypatch.setattr(engine_module, "LONGEST", 2**20)
     (place / "answers.jsonl").write_text("{}\n" + " " * 2**20 + "{}\n")
@@ -334,25 +333,15 @@ def test_a_line_that_never_ends_is_refused(score, folder, server, monkeypatch):
     assert Path(name).exists()
 
 
-def test_a_copy_of_the_requests_in_the_folder_answers_none_of_them(score, folder, server):
-    place = folder / "batches"
-    place.mkdir()
+def test_a_copy_of_the_requests_in_the_folder_answers_none_of_them(score, place):
     (name,) = score("filed", "--batch-files", place).json["waiting"]
     (place / "submitted.jsonl").write_bytes(Path(name).read_bytes())
     assert score("filed", "--batch-files", place).json["waiting"] == [name]
 
 
-def test_a_file_of_answers_that_is_still_being_copied_does_not_count(score, folder, server):
-    place = folder / "batches"
-    place.mkdir()
+def test_a_file_of_answers_that_is_still_being_copied_does_not_count(score, place, server):
     (name,) = score("filed", "--batch-files", place).json["waiting"]
-    whole = b"".join(
-        json.dumps({
-            "custom_id": one["custom_id"],
-            "response": {"status_code": 200, "body": server._ask(one["url"], one["body"])},
-        }).encode() + b"\n"
-        for one in lines_of(name)
-    )  # fmt: skip
+    whole = b"".join(json.dumps(answered(one, server)).encode() + b"\n" for one in lines_of(name))
     (place / "answers.jsonl").write_bytes(whole[: len(whole) // 2])
     done = score("filed", "--batch-files", place)
     assert (done.status, "answers.jsonl ends amid a line" in done.err) == (2, True)
