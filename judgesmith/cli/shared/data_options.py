@@ -23,6 +23,7 @@ from judgesmith.experiments.compile.fields import CompileFields
 
 if TYPE_CHECKING:
     from judgesmith.data import DataSet
+    from judgesmith.signatures.items import RatedItem
     from judgesmith.signatures.scale import Scale
 
 
@@ -159,3 +160,19 @@ def _scale(text: str) -> str | Scale:
 def comma_names(text: str | None) -> tuple[str, ...]:
     """Return the names between commas."""
     return tuple(one.strip() for one in (text or "").split(",") if one.strip())
+
+
+def unrated_items(data: str, columns: str | None) -> tuple[list[RatedItem], Sequence[str]]:
+    """Return the items of a file without their ratings, and notes; refuse one without rows."""
+    from judgesmith.data import stream_items
+    from judgesmith.data.columns import column_map
+    from judgesmith.data.problems import nothing_in
+
+    with blaming("--map"):
+        column_map(columns)
+    with blaming(data):
+        rows = stream_items(data, columns=columns, **reading())
+        items = list(rows)
+        if not items:
+            raise nothing_in(rows.name)
+    return items, rows.notes

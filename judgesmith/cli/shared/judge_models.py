@@ -17,7 +17,19 @@ if TYPE_CHECKING:
     from judgesmith.experiments.scoring.estimates import RunEstimate
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite
+    from judgesmith.signatures.config import JudgeConfig
     from judgesmith.signatures.items import RatedItem
+
+
+def saved_of_kind(place: str, config: type[JudgeConfig], *, lack: str, hint: str) -> SavedJudge:
+    """Return the saved judge of a family; ``lack`` says what another one does not do."""
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+
+    saved = load_saved(place)
+    if isinstance(saved, SavedJudge) and isinstance(saved.protocol, config):
+        return saved
+    raise OptionError(f"{place} {lack}.", option=place, hint=hint)
 
 
 def models_of_all(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.data_options import unrated_items
+from judgesmith.cli.shared.faults import blaming
+from judgesmith.cli.shared.judge_models import asked_models, saved_of_kind
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import (
     dry_run_option,
-    reading,
     recording_arguments,
     recording_options,
 )
@@ -29,7 +29,6 @@ from judgesmith.cli.shared.role_options import role_option
 if TYPE_CHECKING:
     from judgesmith.experiments.benchmark.exemplars import ExemplarReport
     from judgesmith.metrics import Estimate
-    from judgesmith.programs.artifacts.saved import SavedJudge
 
 
 @tool("exemplars")
@@ -57,23 +56,20 @@ def command(
     itself. Responses and ratings in INPUT are not read. The same command again continues where an
     interrupted one was, or one whose budget ended.
     """
-    from judgesmith.data import stream_items
-    from judgesmith.data.columns import column_map
-    from judgesmith.data.problems import nothing_in
     from judgesmith.experiments.benchmark.exemplars import write_exemplars
     from judgesmith.experiments.scoring.estimates import estimate_exemplars
     from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.families.exemplar import ExemplarConfig
     from judgesmith.programs.judging.rows import usage_of
 
     place = lines_place(output, data, like="exemplars.jsonl")
-    saved = _exemplar_judge(judge)
-    with blaming("--map"):
-        column_map(columns)
-    with blaming(data):
-        rows = stream_items(data, columns=columns, **reading())
-        items = list(rows)
-        if not items:
-            raise nothing_in(rows.name)
+    saved = saved_of_kind(
+        judge,
+        ExemplarConfig,
+        lack="writes no exemplars",
+        hint="name a judge that compile --judge exemplar made.",
+    )
+    items, _ = unrated_items(data, columns)
     run_id = f"exemplars {saved.fingerprint} {data}"
     named = ModelChoice(**choice, needs_keys=not dry_run)
     bound, (lm, *others) = asked_models(saved, named, run_id=run_id, roles=roles)
@@ -101,21 +97,6 @@ def command(
         _print(found, output)
         say(usage_text(usage))
     say_notes(_notes(found), as_json=as_json)
-
-
-def _exemplar_judge(place: str) -> SavedJudge:
-    from judgesmith.programs.artifacts.saved import SavedJudge
-    from judgesmith.programs.artifacts.saved_ensembles import load_saved
-    from judgesmith.programs.families.exemplar import ExemplarConfig
-
-    saved = load_saved(place)
-    if isinstance(saved, SavedJudge) and isinstance(saved.protocol, ExemplarConfig):
-        return saved
-    raise OptionError(
-        f"{place} writes no exemplars.",
-        option=place,
-        hint="name a judge that compile --judge exemplar made.",
-    )
 
 
 def _print(found: ExemplarReport, output: str) -> None:

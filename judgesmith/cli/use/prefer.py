@@ -8,13 +8,13 @@ import click
 
 from judgesmith.cli.shared.agreement import print_order
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.data_options import unrated_items
+from judgesmith.cli.shared.faults import blaming
+from judgesmith.cli.shared.judge_models import asked_models, saved_of_kind
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import (
     WholeNumber,
     dry_run_option,
-    reading,
     recording_arguments,
     recording_options,
     seed_option,
@@ -32,7 +32,6 @@ from judgesmith.cli.shared.progress import stage_progress
 
 if TYPE_CHECKING:
     from judgesmith.experiments.evaluate.preferring import RecordedPairs
-    from judgesmith.programs.artifacts.saved import SavedJudge
 
 
 @tool("prefer")
@@ -67,20 +66,21 @@ def command(
     and 'compare' read: what JUDGE prefers with the first text shown first, and with the second.
     Ratings in INPUT are never read. The same command again resumes.
     """
-    from judgesmith.data import stream_items
-    from judgesmith.data.columns import column_map
     from judgesmith.experiments.evaluate.preferring import pairs_of, record_pairs
     from judgesmith.experiments.scoring.estimates import estimate_comparing
+    from judgesmith.programs.families.pairwise import PairwiseConfig
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import lm_client_of
 
     place = lines_place(output, data, like="pairs.jsonl")
-    saved = _pairs_judge(judge)
-    with blaming("--map"):
-        column_map(columns)
+    saved = saved_of_kind(
+        judge,
+        PairwiseConfig,
+        lack="scores single responses and does not compare them",
+        hint="name one that was compiled with --judge pairs.",
+    )
+    items, notes = unrated_items(data, columns)
     with blaming(data):
-        rows = stream_items(data, columns=columns, **reading())
-        items = list(rows)
         pairs = pairs_of(items, n_pairs=n_pairs, seed=seed)
     run_id = f"prefer {saved.fingerprint} {data}"
     named = ModelChoice(**choice, needs_keys=not dry_run)
@@ -110,23 +110,8 @@ def command(
         _print(found, output, data)
         say(usage_text(usage))
     stated = [f"{n} answers rest on what was stated: {why}." for why, n in found.stated.items()]
-    say_notes((*rows.notes, *stated, *client.adaptations), as_json=as_json)
+    say_notes((*notes, *stated, *client.adaptations), as_json=as_json)
     return 0
-
-
-def _pairs_judge(place: str) -> SavedJudge:
-    from judgesmith.programs.artifacts.saved import SavedJudge
-    from judgesmith.programs.artifacts.saved_ensembles import load_saved
-    from judgesmith.programs.families.pairwise import PairwiseConfig
-
-    saved = load_saved(place)
-    if isinstance(saved, SavedJudge) and isinstance(saved.protocol, PairwiseConfig):
-        return saved
-    raise OptionError(
-        f"{place} scores single responses and does not compare them.",
-        option=place,
-        hint="name one that was compiled with --judge pairs.",
-    )
 
 
 def _plain(found: RecordedPairs) -> dict[str, Any]:
