@@ -141,6 +141,22 @@ def test_texts_that_the_judge_was_made_from_are_left_out_where_there_are_others(
     assert any("made from all of these texts" in note for note in flattered.notes)
 
 
+def test_a_criterion_rated_on_texts_of_the_judge_alone_is_left_out(saved):
+    data = judgesmith.read("sample")
+    fresh = [
+        one.model_copy(
+            update={"source": one.source + " ", "human": {"fluency": one.human["fluency"]}}
+        )
+        for one in data.items[:20]
+    ]
+    both = DataSet(name="both", items=(*data.items[40:60], *fresh))
+    found = perspective_of_judge(saved, both, perspective="global", rng=RNG(0))
+    assert list(found.reports) == ["fluency"]
+    assert "made from all texts" in found.left_out["faithfulness"]
+    with pytest.raises(ValueError, match="faithfulness: the judge was made from all texts"):
+        perspective_of_judge(saved, both, perspective="global", target="faithfulness", rng=RNG(0))
+
+
 def test_where_no_rating_is_beyond_doubt_that_is_said_and_nobody_is_asked(saved):
     data = judgesmith.read("sample").subset(range(4))
     lone = [

@@ -121,6 +121,13 @@ class TestFiles:
         """The files of the same run, to be changed."""
         return files_in(shutil.copytree(written[1], tmp_path / "again"))
 
+    @pytest.mark.no_cover
+    def test_half_a_line_is_left_behind(self, data_searching, again):
+        whole = again.log.read_text().splitlines(keepends=True)
+        again.log.write_text("".join(whole[:3]) + whole[3][:20])
+        compiled(data_searching, files=again)
+        assert sorted(line["number"] for line in log_lines(again.log)) == list(range(7))
+
     def test_the_log_has_a_line_per_configuration(self, written, usual):
         found, files = written[0], files_in(written[1])
         assert found.saved.fingerprint == usual.saved.fingerprint

@@ -530,3 +530,20 @@ class TestDataWithVersions:
         assert found.counts(chosen_targets(data, settings()))["unrated"] == 0
         rows = [found.pool, found.selection, found.heldout]
         assert sum(map(len, rows)) == 12
+
+
+def test_rows_that_either_shows_are_left_out_for_both():
+    rated = examples(range(12))
+    one = rated[0]
+    shown = {"inputs": {"source": one.source, "response": one.response}, "outputs": {"score": 40}}
+    protocol = {"variant": "vanilla", "demonstrations": {"overall": (shown,)}}
+    name = next(name for name, _ in ActiveCritic(variant="vanilla").named_predictors())
+    protocol["demonstrations"] = {name: (shown,)}
+    found = fitted_winner(
+        ActiveCritic(**protocol),
+        ActiveCritic(variant="vanilla"),
+        [rows_from(rated, LIKERT)],
+        fit_winner=fit(by_place),
+        fit_start=fit(by_place),
+    )
+    assert found.n_rows == 23

@@ -459,3 +459,17 @@ def test_many_sources_are_stacked_in_pieces(monkeypatch):
     whole = within_sources(rows, "q", units, 4)(counts)
     monkeypatch.setattr(module, "_STACK_CELLS", 50)
     np.testing.assert_array_equal(within_sources(rows, "q", units, 4)(counts), whole)
+
+
+def test_of_two_kinds_of_units_all_influences_are_pooled():
+    first, second = np.random.default_rng(1).exponential(size=(2, 12))
+    second = second[:5]
+
+    def difference(one, other):
+        return mean_of(first)(one) - mean_of(second)(other)
+
+    influence = np.concatenate(
+        [(first - first.mean()) / len(first), -(second - second.mean()) / len(second)]
+    )
+    expected = np.sum(influence**3) / (6 * np.sum(influence**2) ** 1.5)
+    assert acceleration(difference, (12, 5)) == pytest.approx(expected)

@@ -603,3 +603,12 @@ def test_a_race_leaves_out_who_misses_a_condition_whatever_the_aim():
         rng=np.random.default_rng(0),
     )
     assert RacingRule()(look) == [1]
+
+
+def test_the_interval_is_about_that_of_the_jackknife():
+    table = random_table(2, n=400, n_sources=60)
+    ours = TieAccuracy().estimate(table, rng=np.random.default_rng(0))
+    other = tie_aware_accuracy_interval(
+        table.human, table.predicted, sources=table.sources.tolist(), level="dataset"
+    )
+    assert (ours.low, ours.high) == pytest.approx((other.low, other.high), abs=0.01)

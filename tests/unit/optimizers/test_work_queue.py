@@ -22,6 +22,7 @@ from judgesmith.optimizers.storage import (
     JournalLock,
     check_storage,
     importances,
+    journal_storage,
     open_storage,
     reachable,
 )
@@ -485,3 +486,21 @@ def test_rows_without_an_answer_are_asked_by_whoever_needs_them(journal, alone):
     second()
     assert broken
     assert second.engine.asked <= len(broken)
+
+
+def test_a_block_that_failed_was_not_gone_through(journal):
+    with pytest.raises(ZeroDivisionError), board(journal).alone("block"):
+        raise ZeroDivisionError
+    passed = []
+    with board(journal).alone("block"):
+        passed.append("block")
+    with board(journal).alone("block"):
+        passed.append("after it")
+    assert passed == ["block", "after it"]
+
+
+def test_a_journal_of_half_a_line_is_empty(tmp_path):
+    path = tmp_path / "a.journal"
+    path.write_bytes(b'{"op_code"')
+    assert journal_storage(path).get_all_studies() == []
+    assert path.read_bytes() == b""

@@ -30,7 +30,7 @@ from judgesmith.programs.families.pairwise import (
     most_merge_comparisons,
     pair_steps,
 )
-from judgesmith.programs.lm import Budget, lm_client_of
+from judgesmith.programs.lm import Budget, ModelError, lm_client_of
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.judgement import Reason
@@ -218,6 +218,13 @@ class TestUnscored:
         with dspy.context(lm=Comparer(by_worth()).lm()):
             assert PairwiseJudge()(source="s", response="text 1").problem == ALONE.text
 
+    def test_nothing_where_the_model_cannot_be_asked(self):
+        def broken(a, b):
+            raise ModelError("wrong key", status=401)
+
+        with pytest.raises(ModelError, match="wrong key"):
+            score_batch(PairwiseJudge(), of_source([1, 2]), lm=Comparer(broken).lm())
+
 
 class TestMode:
     def test_is_probabilities_where_all_comparisons_have_them(self):
@@ -347,6 +354,30 @@ class TestMissingAnswers:
         assert [one.probability is None for one in found] == [False, False, True]
         assert found[2].cause.reason is Reason.OVER_BUDGET
         assert lm_client_of(lm).usage.calls == 4
+
+    def test_a_model_that_cannot_be_asked_ends_it(self):
+        def broken(a, b):
+            raise ModelError("wrong key", status=401)
+
+        with pytest.raises(ModelError, match="wrong key"):
+            preferred(Comparer(broken).lm())
+
+    def test_a_model_whose_answers_nobody_can_read_is_not_asked_on(self, scripted):
+        lm, engine = scripted(lambda request: "Hm.")
+        pairs = [ResponsePair(source=f"s{n}", first="a", second="b") for n in range(100)]
+        with pytest.raises(ModelError, match="nothing that the model answered could be read"):
+            list(prefer_each(PairwiseJudge(weighting="none"), pairs, lm=lm, concurrency=1))
+        assert len(engine.requests) < 100
+
+    def test_one_order_with_an_answer_is_enough_to_ask_on(self, scripted, answered):
+        def script(request):
+            first = request.user.index("text 2") < request.user.index("text 1")
+            return answered(better="A") if first else "Hm."
+
+        lm, _ = scripted(script)
+        pairs = [ResponsePair(source=f"s{n}", first="text 1", second="text 2") for n in range(40)]
+        found = [one for _, one in prefer_each(PairwiseJudge(weighting="none"), pairs, lm=lm)]
+        assert all(one.problem for one in found)
 
 
 class TestPreferenceJudge:

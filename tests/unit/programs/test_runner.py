@@ -394,6 +394,19 @@ class TestPlaces:
             executor = Executor.of(judge_of("vanilla"), lm)
             assert [score_batch(executor, [item])[0].score for _ in range(2)] == [70, 70]
 
+    def test_in_several_threads_at_once(self):
+        found = {}
+
+        def work(name):
+            found[name] = [one.score for one in score_batch(Clock(), items(40), concurrency=4)]
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == {name: list(range(40)) for name in range(6)}
+
 
 class TestEndingEarly:
     def end(self, how):

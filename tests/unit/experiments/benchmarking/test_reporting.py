@@ -14,6 +14,7 @@ import pytest
 
 from judgesmith.data.problems import DataError
 from judgesmith.experiments.benchmark.anchor_texts import model_ratings
+from judgesmith.experiments.benchmark.models import UnfinishedError
 from judgesmith.experiments.benchmark.perspective_building import errors_per_rating
 from judgesmith.experiments.benchmark.plan import OneMore, seen_errors
 from judgesmith.experiments.benchmark.report import (
@@ -371,3 +372,22 @@ def test_every_test_it_names_is_there():
     assert len(named) >= 20
     texts = {file: (ROOT / file).read_text(encoding="utf-8") for file, _ in named}
     assert [(file, name) for file, name in named if f"\ndef {name}(" not in texts[file]] == []
+
+
+def test_what_people_say_stands_in_the_report_with_marks_escaped(report):
+    text = report_text({**report, "spot_check": CHECKED})
+    assert "7 answers to 4 questions, 1 left blank." in text
+    assert "| flu\\|ency | 0.500 |" in text
+    assert "Nobody has checked it yet" not in text
+
+
+def test_pairs_that_the_budget_did_not_reach_end_the_run():
+    spent = Cause(Reason.OVER_BUDGET, "not asked", detail="the budget of 2 calls is spent.")
+
+    class Spent:
+        def each(self, pairs, *, progress=None):
+            for pair in pairs:
+                yield pair, Compared(cause=spent)
+
+    with pytest.raises(UnfinishedError, match="the budget of 2 calls"):
+        seen_errors([one_more("a", "typo")], Spent())

@@ -454,3 +454,20 @@ def test_nothing_is_written_where_it_is_read(shards):
         output_places("in/out/", inside)
     with pytest.raises(ValueError, match=r"in holds in/a\.jsonl, which is read"):
         output_places("in", inside)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("damaged", ["", "[1]", "[" * 100_000])
+def test_parts_that_do_not_say_whose_they_are_are_refused(begun, tmp_path, damaged):
+    stopped(begun(), line(1), line(2))
+    (tmp_path / "out.jsonl.parts" / "run.json").write_text(damaged)
+    with pytest.raises(FileExistsError, match="rows of a run that was stopped"):
+        begun()
+
+
+@pytest.mark.usefixtures("small")
+def test_what_a_process_left_before_its_first_part_is_cleared_away(begun, tmp_path):
+    (tmp_path / "out.jsonl.parts").mkdir()
+    (tmp_path / "out.jsonl.parts" / "draft").write_text("half")
+    begun()
+    assert list(tmp_path.iterdir()) == []
