@@ -50,8 +50,12 @@ if TYPE_CHECKING:
         PlaceAgreement,
         SpanEvaluation,
     )
-    from judgesmith.experiments.evaluate.errors.found import ErrorTotals, FoundErrors, TextErrors
-    from judgesmith.experiments.evaluate.errors.page import Numbered
+    from judgesmith.experiments.evaluate.errors.found import (
+        ErrorTotals,
+        FoundErrors,
+        Numbered,
+        TextErrors,
+    )
     from judgesmith.metrics.spans import SpanAgreement
 
 _SHOWN = 5
@@ -441,14 +445,13 @@ _STYLES = {
     "minor": "cyan underline",
     "ungraded": "underline",
 }
-_WORST = ("major", "moderate", "minor", "ungraded")
 
 
 def print_texts(texts: Sequence[TextErrors]) -> None:
     """Print texts with their errors."""
     from rich.console import Console
 
-    from judgesmith.experiments.evaluate.errors.page import MOST, numbered_errors
+    from judgesmith.experiments.evaluate.errors.found import MOST, numbered_errors
 
     room = shutil.get_terminal_size((80, 24)).columns
     console = Console(file=sys.stdout, width=max(room, 20), highlight=False)
@@ -479,10 +482,8 @@ def _marked(response: str, errors: Sequence[Numbered]) -> Text:
     """Return a text with a mark where each error begins and ends."""
     from rich.text import Text
 
-    from judgesmith.experiments.evaluate.errors.found import grade_of
-    from judgesmith.experiments.evaluate.errors.page import text_pieces
+    from judgesmith.experiments.evaluate.errors.found import text_pieces, worst_grade
 
-    grades = {one.number: grade_of(one.error.severity) for one in errors}
     drawn = Text()
     for piece in text_pieces(response, errors, around=_AROUND):
         if piece.left_out:
@@ -491,14 +492,17 @@ def _marked(response: str, errors: Sequence[Numbered]) -> Text:
             drawn.append(f"<{number}]", style="bold")
         for number in piece.opens:
             drawn.append(f"[{number}>", style="bold")
-        worst = min((grades[number] for number in piece.over), key=_WORST.index, default=None)
+        worst = worst_grade(piece, errors)
         drawn.append(visible(piece.text), style=_STYLES[worst] if worst else "")
     return drawn
 
 
 def _print_error(one: Numbered, response: str, finders: Sequence[str]) -> None:
-    from judgesmith.experiments.evaluate.errors.found import severity_text
-    from judgesmith.experiments.evaluate.errors.page import place_text, quoted_otherwise
+    from judgesmith.experiments.evaluate.errors.found import (
+        place_text,
+        quoted_otherwise,
+        severity_text,
+    )
 
     error = one.error
     about = [severity_text(error.severity), place_text(error)]

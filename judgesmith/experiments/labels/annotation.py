@@ -19,12 +19,14 @@ from judgesmith.data.sheets import (
     write_cells,
 )
 from judgesmith.errors import InputError
-from judgesmith.experiments.evaluate.errors.found import FoundErrors, TextErrors, severity_text
-from judgesmith.experiments.evaluate.errors.page import (
+from judgesmith.experiments.evaluate.errors.found import (
     MOST,
+    FoundErrors,
     Numbered,
+    TextErrors,
     numbered_errors,
     place_text,
+    severity_text,
     text_pieces,
 )
 from judgesmith.experiments.labels.explanation_answers import (

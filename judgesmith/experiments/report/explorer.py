@@ -6,27 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from markupsafe import Markup
+
 from judgesmith.data.items import DataSet
-from judgesmith.experiments.evaluate.errors.found import TextErrors, severity_text
-from judgesmith.experiments.evaluate.errors.page import (
-    CRITERIA,
-    MOST,
-    NAME,
-    Markup,
-    cut,
-    element,
-    error_list,
-    joined,
-    marked,
-    numbered_errors,
-)
+from judgesmith.experiments.evaluate.errors.found import TextErrors
+from judgesmith.experiments.evaluate.errors.page import macro
 from judgesmith.experiments.report.figures import apart
 from judgesmith.experiments.report.reading import ReportCell, ReportRow, ReportRun, rated_item
-from judgesmith.experiments.report.sections import points
 from judgesmith.signatures.judgement import ErrorSpan
 
-_TEXT, _WORDS = 3_000, 1_500
-_ERRORS = min(MOST, 20)
+_TEMPLATE = "explorer.html"
 _KINDS = {
     "all": "all rows",
     "higher": "judge higher than people",
@@ -52,21 +41,15 @@ def explorer(run: ReportRun, sets: Mapping[str, DataSet], *, room: int, why: str
     queues = [list(_ordered(cell)) for cell in run.cells.values()]
     n_rows = sum(map(len, queues))
     for number, (cell, row, gap) in enumerate(_in_turn(queues)):
-        body = _body(cell, row, gap, item_text=_text_of(row, cell, sets), mark=f"r{number}")
+        text = _text_of(row, cell, sets)
+        body = macro(_TEMPLATE, "body", cell, row, gap, text, mark=f"r{number}")
         size += len(body.encode()) + 1
         if size > room:
             break
         shown.append((2.0 if gap is None else -abs(gap), body))
     shown.sort(key=lambda one: one[0])
-    parts = [
-        element("h2", "Where judge and people differ", id="texts-h"),
-        element("p", _intro(len(shown), n_rows), class_="soft"),
-    ]
-    if why:
-        parts.append(element("p", f"Texts are not shown: {why[:_WORDS]}"))
-    if shown:
-        parts += [_form(run), _table([body for _, body in shown])]
-    section = element("section", *parts, id="texts", aria_labelledby="texts-h")
+    intro, bodies = _intro(len(shown), n_rows), [body for _, body in shown]
+    section = macro(_TEMPLATE, "section", run, intro, why, _KINDS, bodies)
     return Explorer(section=section, shown=len(shown), n_rows=n_rows)
 
 
@@ -113,38 +96,6 @@ def _in_turn(
                 yield queue[place]
 
 
-def _form(run: ReportRun) -> Markup:
-    cells = [element("option", cell.title, value=name) for name, cell in run.cells.items()]
-    cells = [element("option", "all judges", value=""), *cells]
-    kinds = [element("option", words, value=name) for name, words in _KINDS.items()]
-    return element(
-        "form",
-        element("label", "Judge", element("select", *cells, name="cell")),
-        element("label", "Rows", element("select", *kinds, name="kind")),
-        element("label", "With the words", element("input", name="words", type="search")),
-        element("p", id="told", role="status"),
-        id="choose",
-        hidden="hidden",
-        aria_label="Choose rows",
-    )
-
-
-def _table(bodies: Sequence[Markup]) -> Markup:
-    heads = [
-        element("th", "Text", scope="col"),
-        element("th", "People", scope="col", class_="num", data_sort="data-human"),
-        element("th", "Judge", scope="col", class_="num", data_sort="data-judge"),
-        element("th", "Difference", scope="col", class_="num", data_sort="data-apart"),
-    ]
-    return element(
-        "table",
-        element("caption", "Rows held out: what people and judges say of each"),
-        element("thead", element("tr", *heads)),
-        *(joined(one, "\n") for one in bodies),
-        id="rows",
-    )
-
-
 def _text_of(row: ReportRow, cell: ReportCell, sets: Mapping[str, DataSet]) -> TextErrors | None:
     item = rated_item(row, cell, sets)
     if item is None:
@@ -160,94 +111,3 @@ def _within(error: ErrorSpan, length: int) -> ErrorSpan:
     if start is None or end is None or not 0 <= start <= end <= length:
         return error.model_copy(update={"start": None, "end": None})
     return error
-
-
-def _body(
-    cell: ReportCell, row: ReportRow, gap: float | None, *, item_text: TextErrors | None, mark: str
-) -> Markup:
-    ids = " · ".join(one[:NAME] for one in (row.source_id, row.system_id) if one)
-    told = {"data-cell": cell.names.id}
-    if row.human is not None:
-        told["data-human"] = f"{row.human:.6g}"
-    if row.score is not None:
-        told["data-judge"] = f"{row.score:.6g}"
-    if gap is not None:
-        told["data-apart"] = f"{gap:.4f}"
-    if row.errors:
-        told["data-errors"] = str(len(row.errors))
-    numbers = element(
-        "tr",
-        element("th", element("bdi", ids or f"row {row.item + 1}"), scope="row"),
-        element("td", points(row.human), class_="num"),
-        element("td", "unscored" if row.score is None else points(row.score), class_="num"),
-        element("td", "–" if gap is None else f"{gap:+.2f}", class_="num"),
-    )
-    said = element("td", *_said(cell, row, item_text, mark), colspan="4")
-    attributes = {name.replace("-", "_"): value for name, value in told.items()}
-    return element("tbody", numbers, element("tr", said), **attributes)
-
-
-def _said(cell: ReportCell, row: ReportRow, text: TextErrors | None, mark: str) -> Iterator[Markup]:
-    yield element("p", element("bdi", cell.title), class_="soft")
-    if row.score is None:
-        yield element("p", f"No score: {cut(row.problem or 'no reason given', _WORDS)}")
-    if row.explanation.strip():
-        words = cut(row.explanation, _WORDS)
-        yield element("p", element("strong", "Judge: "), element("span", words, dir="auto"))
-    parts: list[Markup] = []
-    if text is not None:
-        every = numbered_errors(text.errors or ())
-        errors = every[:_ERRORS]
-        parts.append(element("p", *_response(text, errors, mark), class_="text", dir="auto"))
-        if errors:
-            parts += error_list(text, errors, mark, n_more=len(every) - len(errors))
-        if people := _people(text):
-            parts.append(people)
-        if text.item.source:
-            source = cut(text.item.source, _TEXT // 2)
-            label = element("summary", "What it answers")
-            shown = element("p", source, class_="text", dir="auto")
-            parts.append(element("details", label, shown))
-    elif row.errors:
-        parts.append(element("ul", *(_quoted(one) for one in row.errors[:_ERRORS])))
-    if row.criteria:
-        parts.append(_criteria(row))
-    if parts:
-        name = "Text, ratings and errors" if text is not None else "More"
-        yield element("details", element("summary", name), *parts)
-
-
-def _response(text: TextErrors, errors: Sequence[object], mark: str) -> Iterator[str]:
-    response = text.item.response
-    if errors:
-        yield from marked(response, numbered_errors(text.errors or ())[: len(errors)], mark)
-    else:
-        yield cut(response, _TEXT)
-
-
-def _people(text: TextErrors) -> Markup | None:
-    """Return what people said of a text, by criterion."""
-    human = text.item.human
-    lines = [
-        part
-        for name, ratings in list(human.items())[:CRITERIA]
-        for part in (
-            element("dt", element("bdi", f"People on {name[:NAME]}")),
-            element("dd", ", ".join(f"{one:g}" for one in ratings[:CRITERIA])),
-        )
-    ]
-    return element("dl", *lines) if lines else None
-
-
-def _criteria(row: ReportRow) -> Markup:
-    lines = []
-    for name, one in list(row.criteria.items())[:CRITERIA]:
-        lines.append(element("dt", element("bdi", f"Judge on {name[:NAME]}: {points(one.score)}")))
-        lines.append(element("dd", cut(one.explanation, _WORDS // 2), dir="auto"))
-    return element("dl", *lines)
-
-
-def _quoted(error: ErrorSpan) -> Markup:
-    quoted = element("q", cut(error.text, NAME), dir="auto")
-    why = cut(error.explanation, _WORDS // 2)
-    return element("li", quoted, f" {severity_text(error.severity)}: ", why)

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
-from judgesmith.experiments.evaluate.errors.page import Markup, element
+from judgesmith.experiments.evaluate.errors.page import macro
 from judgesmith.experiments.report.reading import ReportRow, Trial
 from judgesmith.programs.extras import library
 
@@ -213,7 +214,7 @@ def _in_page(svg: str, label: str, name: str) -> Markup:
     inner = _NAMED.sub(rf"\g<1>{name}-", inner.replace("xlink:href", "href"))
     for colour, own in _COLOURS.items():
         inner = inner.replace(colour, f"var({own})")
-    return element("svg", Markup(inner), viewBox=box[1], role="img", aria_label=label)
+    return macro("sections.html", "svg", inner, box[1], label)
 
 
 def _dots(x: Floats, y: Floats) -> Iterator[tuple[Floats, Floats, float]]:

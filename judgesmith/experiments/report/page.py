@@ -6,11 +6,14 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
+
+from markupsafe import Markup
 
 from judgesmith.data.items import DataSet
 from judgesmith.drafts import put_text
-from judgesmith.experiments.evaluate.errors.page import LARGEST, Markup, element, joined
+from judgesmith.experiments.evaluate.errors.page import LARGEST, TEMPLATES, macro
 from judgesmith.experiments.evaluate.errors.page import STYLE as SHARED
 from judgesmith.experiments.report.explorer import explorer
 from judgesmith.experiments.report.figures import check_figures
@@ -18,153 +21,16 @@ from judgesmith.experiments.report.reading import ReportCell, ReportRun
 from judgesmith.experiments.report.sections import board_section, cell_section
 from judgesmith.experiments.runs.leaderboard import BoardBlock
 
-SCRIPT = """
-"use strict";
-(() => {
-  const table = document.getElementById("rows");
-  const form = document.getElementById("choose");
-  if (!table || !form) return;
-  const told = document.getElementById("told");
-  const bodies = Array.from(table.tBodies);
-  const words = new Map(bodies.map((one) => [one, one.textContent.toLowerCase()]));
-  const value = (one, name) => one.hasAttribute(name) ? Number(one.getAttribute(name)) : null;
-  const kinds = {
-    all: () => true,
-    higher: (one) => value(one, "data-apart") > 0,
-    lower: (one) => value(one, "data-apart") < 0,
-    unscored: (one) => !one.hasAttribute("data-judge"),
-    errors: (one) => one.hasAttribute("data-errors"),
-  };
-  const filter = () => {
-    const cell = form.elements.cell.value, kind = kinds[form.elements.kind.value];
-    const wanted = form.elements.words.value.toLowerCase();
-    let n = 0;
-    for (const one of bodies) {
-      const shown = (!cell || one.getAttribute("data-cell") === cell) && kind(one)
-        && words.get(one).includes(wanted);
-      one.hidden = !shown;
-      n += shown;
-    }
-    told.textContent = n + " of " + bodies.length + " rows shown";
-  };
-  const heads = Array.from(table.tHead.querySelectorAll("th[data-sort]"));
-  const sort = (head) => {
-    const name = head.getAttribute("data-sort");
-    const down = head.getAttribute("aria-sort") !== "descending";
-    for (const one of heads) one.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const key = (one) => {
-      const found = value(one, name);
-      return found !== null && name === "data-apart" ? Math.abs(found) : found;
-    };
-    bodies.sort((a, b) => {
-      const x = key(a), y = key(b);
-      if (x === null || y === null) return (x === null) - (y === null);
-      return down ? y - x : x - y;
-    });
-    table.append(...bodies);
-  };
-  for (const head of heads) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...head.childNodes);
-    button.addEventListener("click", () => sort(head));
-    head.append(button);
-  }
-  form.hidden = false;
-  form.addEventListener("input", filter);
-  form.addEventListener("submit", (event) => event.preventDefault());
-  filter();
-  const closed = () => document.querySelectorAll("main > section:not(#texts) details:not([open])");
-  let opened = [];
-  addEventListener("beforeprint", () => {
-    opened = Array.from(closed());
-    for (const one of opened) one.open = true;
-  });
-  addEventListener("afterprint", () => {
-    for (const one of opened) one.open = false;
-  });
-})();
-"""
+_FILES = files("judgesmith.experiments").joinpath("templates")
+
+SCRIPT = _FILES.joinpath("report.js").read_text("utf-8")
 
 _HASH = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
 
 POLICY = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_HASH}'"
 """What a browser is to allow: the page's own style, this very script, and nothing else."""
 
-
-STYLE = (
-    SHARED
-    + """
-body { max-width: 72rem; }
-h2 { font-size: 1.35rem; margin: 2.5rem 0 .5rem; }
-h3 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; overflow-wrap: anywhere; }
-h4 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
-.skip { position: absolute; left: -99rem; }
-.skip:focus { left: 1rem; top: .5rem; background: var(--paper); padding: .5rem; z-index: 1; }
-nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: .5rem 0; padding: 0; }
-nav li { list-style: none; }
-.scroll { overflow-x: auto; margin: .5rem 0; }
-.scroll:focus-visible, button:focus-visible, input:focus-visible, select:focus-visible {
-  outline: 3px solid var(--link); outline-offset: 2px;
-}
-table { border-collapse: collapse; font-size: .92rem; line-height: 1.4; min-width: 20rem; }
-caption { text-align: left; font-weight: 600; padding: .25rem 0; }
-th, td { padding: .3rem .6rem; text-align: left; vertical-align: top; }
-thead th, thead td { border-bottom: 2px solid var(--line); vertical-align: bottom; }
-tbody tr { border-bottom: 1px solid var(--line); }
-td.num, th.num { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-thead th.num { white-space: normal; }
-th[scope=row] { font-weight: 600; overflow-wrap: break-word; }
-#rows th[scope=row], .warnings, .asks { overflow-wrap: anywhere; }
-.warnings li { margin: .35rem 0; overflow-wrap: anywhere; }
-.warnings { border-left: 4px solid var(--moderate); padding: .25rem 0 .25rem 1.75rem; }
-.side { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr));
-  gap: 1rem 2rem; align-items: start; }
-figure { margin: .5rem 0; }
-figure svg { width: 100%; max-width: 33rem; height: auto; display: block; }
-figure svg * { stroke-linejoin: round; stroke-linecap: butt; }
-figcaption { color: var(--soft); font-size: .9rem; }
-.bar { position: relative; width: 9rem; height: .8rem; background: var(--panel);
-  border: 1px solid var(--line); display: inline-block; vertical-align: middle; }
-.bar i { position: absolute; top: 0; bottom: 0; background: var(--link); }
-.bar b { position: absolute; top: -.15rem; bottom: -.15rem; width: 1px; background: var(--ink); }
-.confusion td { text-align: center; font-variant-numeric: tabular-nums; min-width: 3.5rem; }
-.asks li { overflow-wrap: anywhere; margin: .2rem 0; }
-form { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; align-items: end; margin: .75rem 0; }
-form[hidden] { display: none; }
-label { display: grid; grid-template-columns: minmax(0, 1fr); font-size: .9rem; max-width: 100%; }
-select, input { font: inherit; padding: .3rem; max-width: 100%; color: var(--ink);
-  background: var(--paper); border: 1px solid var(--soft); border-radius: .3rem; }
-th button { font: inherit; color: var(--link); background: none; border: 0; padding: .2rem 0;
-  cursor: pointer; text-decoration: underline; }
-th[aria-sort=ascending] button::after { content: " \\2191"; }
-th[aria-sort=descending] button::after { content: " \\2193"; }
-#rows { width: 100%; }
-#rows tbody { border-bottom: 1px solid var(--line); }
-#rows tbody tr { border: 0; }
-#rows .text { font-size: .95rem; line-height: 1.6; }
-#rows dl { margin: .25rem 0; } #rows dt { font-weight: 600; }
-#rows dd { margin: 0 0 .35rem 1rem; overflow-wrap: anywhere; }
-tbody[hidden] { display: none; }
-@media (max-width: 40rem) {
-  body { padding: 1rem .75rem 3rem; }
-  th, td { padding: .25rem .3rem; }
-  table { font-size: .85rem; }
-  .bar { width: 6rem; }
-}
-@media print {
-  form, nav, .skip { display: none; }
-  .scroll { overflow: visible; }
-  .side { display: block; }
-  table { font-size: 8.5pt; }
-  thead { display: table-header-group; }
-  tr, figure { break-inside: avoid; }
-  h3, h4 { break-after: avoid; }
-  .bar i { background: #555555; print-color-adjust: exact; }
-}
-"""
-)
+STYLE = SHARED + _FILES.joinpath("report.css").read_text("utf-8")
 
 
 _FEW_SOURCES = 30
@@ -323,13 +189,22 @@ def write_report(
     if figures:
         check_figures()
     cells, shown = _cells(run, figures=figures)
-    board, warned = board_section(run, frozenset(shown)), _warnings(run)
-    used = sum(len(one.encode()) for one in (board, warned, cells)) + _SPARE
+    board = board_section(run, frozenset(shown))
+    warnings = warnings_of(run)
+    used = sum(map(_bytes, (board, cells, *warnings))) + 10 * len(warnings) + _SPARE
     rows = explorer(run, sets, room=LARGEST - used, why=why)
-    page = _page(run, Markup(joined(warned, board, cells, rows.section))).encode()
-    put_text(place, page.decode())
+    page = TEMPLATES.get_template("report.html").render(
+        title=run.names.name[:200],
+        style=STYLE,
+        policy=POLICY,
+        script=SCRIPT,
+        run=run,
+        warnings=warnings,
+        sections=(board, cells, rows.section),
+    )
+    put_text(place, page)
     return WrittenReport(
-        n_bytes=len(page),
+        n_bytes=_bytes(page),
         shown=rows.shown,
         n_rows=rows.n_rows,
         cells=len(shown),
@@ -337,73 +212,21 @@ def write_report(
     )
 
 
-def _page(run: ReportRun, sections: Markup) -> str:
-    title = run.names.name[:200]
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("title", title),
-        Markup(f"<style>{STYLE}</style>"),
-    )
-    header = element(
-        "header",
-        element("h1", element("bdi", title)),
-        element("p", _about(run), class_="soft"),
-        element("nav", _links(), aria_label="Sections"),
-    )
-    skip = element("a", "Skip to the leaderboard", href="#board", class_="skip")
-    script = Markup(f"<script>{SCRIPT}</script>")
-    body = element("body", skip, header, element("main", sections), script)
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
-
-
-def _about(run: ReportRun) -> str:
-    names = run.names
-    return (
-        f"An experiment of {len(names.cells)} cells, of which {len(run.cells)} are finished. "
-        f"Run {names.run}, judgesmith {names.version}."
-    )
-
-
-def _links() -> Markup:
-    places = {
-        "warnings": "What to know first",
-        "board": "Leaderboard",
-        "cells": "Judges",
-        "texts": "Where judge and people differ",
-    }
-    links = (element("a", words, href=f"#{name}") for name, words in places.items())
-    return element("ul", *(element("li", one) for one in links))
-
-
-def _warnings(run: ReportRun) -> Markup:
-    found = warnings_of(run)
-    told = (
-        element("ul", *(element("li", one) for one in found), class_="warnings")
-        if found
-        else element("p", "Nothing speaks against reading the numbers as they are.")
-    )
-    heading = element("h2", "What to know first", id="warnings-h")
-    return element("section", heading, told, id="warnings", aria_labelledby="warnings-h")
+def _bytes(text: str) -> int:
+    return len(text.encode())
 
 
 def _cells(run: ReportRun, *, figures: bool) -> tuple[Markup, list[str]]:
     """Return the parts on cells, best first, as many as there is room for, and their ids."""
     ranked = [line.cell for block in run.board.blocks for line in block.cells]
     order = [name for name in dict.fromkeys([*ranked, *run.cells]) if name in run.cells]
-    parts = [element("h2", "Judges", id="cells-h")]
-    shown: list[str] = []
+    parts: list[Markup] = []
     size = 0
     for number, name in enumerate(order):
         part = cell_section(run.cells[name], number, figures=figures)
-        size += len(part.encode())
+        size += _bytes(part)
         if size > _FOR_CELLS:
             break
         parts.append(part)
-        shown.append(name)
-    if left := len(order) - len(shown):
-        words = f"{left} more cells do not fit on a page; the leaderboard has all."
-        parts.append(element("p", words))
-    return element("section", *parts, id="cells", aria_labelledby="cells-h"), shown
+    section = macro("sections.html", "cells", parts, len(order) - len(parts))
+    return section, order[: len(parts)]

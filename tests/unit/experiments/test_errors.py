@@ -10,15 +10,15 @@ import pytest
 
 from judgesmith.data import DataSet
 from judgesmith.data.problems import DataError
-from judgesmith.experiments.evaluate.errors.found import FoundErrors, TextErrors, error_totals
-from judgesmith.experiments.evaluate.errors.gold import changed_texts, gold_kind, marked_errors
-from judgesmith.experiments.evaluate.errors.page import (
-    LARGEST,
-    STYLE,
+from judgesmith.experiments.evaluate.errors.found import (
+    FoundErrors,
+    TextErrors,
+    error_totals,
     numbered_errors,
     text_pieces,
-    write_page,
 )
+from judgesmith.experiments.evaluate.errors.gold import changed_texts, gold_kind, marked_errors
+from judgesmith.experiments.evaluate.errors.page import LARGEST, STYLE, write_page
 from judgesmith.experiments.evaluate.errors.reading import read_errors
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -208,3 +208,112 @@ def worst_first(texts: Iterable[TextErrors]) -> list[TextErrors]:
         return sum(1.0 if one.severity is None else one.severity for one in errors)
 
     return sorted(texts, key=points, reverse=True)
+
+
+MOST = 50
+"""Errors that are shown of one text; more help no reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """An error and the number it is shown by."""
+
+    number: int
+    error: ErrorSpan
+    criteria: tuple[str, ...] = ()
+
+    @property
+    def grade(self) -> Grade:
+        """How it is marked."""
+        return grade_of(self.error.severity)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A stretch of text in which nothing begins or ends."""
+
+    text: str
+    closes: tuple[int, ...] = ()
+    opens: tuple[int, ...] = ()
+    over: tuple[int, ...] = ()
+    left_out: int = 0
+
+
+def numbered_errors(errors: Sequence[ErrorSpan]) -> tuple[Numbered, ...]:
+    """Return errors in the order of the text, those without a place after them.
+
+    Errors that differ by their criterion alone are one.
+    """
+    criteria = distinct_errors(errors)
+    placed = [one for one in criteria if one.start is not None]
+    placed.sort(key=lambda one: (one.start, one.end))
+    others = [one for one in criteria if one.start is None]
+    return tuple(
+        Numbered(number, one, criteria[one])
+        for number, one in enumerate([*placed, *others], start=1)
+    )
+
+
+def place_text(error: ErrorSpan) -> str:
+    """Return where an error is and how its place was found, in words."""
+    if error.start is None:
+        return _WITHOUT_PLACE.get(error.located or "", "without a place")
+    at = "before character" if error.start == error.end else f"characters {error.start} to"
+    parts = [f"{at} {error.end}"]
+    if error.located in _OTHERWISE:
+        parts.append(_OTHERWISE[error.located])
+    if error.ambiguous:
+        parts.append("one of several such places")
+    return ", ".join(parts)
+
+
+_WITHOUT_PLACE = {
+    "missing": "missing from the text",
+    "unresolved": "quoted, but not in the text",
+}
+_OTHERWISE = {
+    "normalised": "quoted with other spaces, case or quotation marks",
+    "fuzzy": "quoted with other letters",
+}
+
+
+def quoted_otherwise(error: ErrorSpan, response: str) -> str:
+    """Return what was quoted, where that is not what stands at the place that was found.
+
+    What is missing has no words to quote.
+    """
+    there = "" if error.start is None else response[error.start : error.end]
+    if error.located == "missing" or error.text == there:
+        return ""
+    return error.text.strip()
+
+
+def text_pieces(text: str, errors: Sequence[Numbered], *, around: int) -> Iterator[Piece]:
+    """Yield a text piece by piece, with the errors that begin, end and run on there."""
+    spans = {
+        one.number: (one.error.start, one.error.end)
+        for one in errors
+        if one.error.start is not None and one.error.end is not None
+    }
+    points = sorted({0, len(text), *(edge for span in spans.values() for edge in span)})
+    for start, end in zip(points, [*points[1:], len(text)], strict=True):
+        empty = tuple(n for n, span in spans.items() if span == (start, start))
+        closes = tuple(n for n, span in spans.items() if span[0] < start == span[1])
+        opens = tuple(n for n, span in spans.items() if span[0] == start < span[1])
+        over = tuple(n for n, span in spans.items() if span[0] <= start < span[1])
+        if empty:
+            yield Piece(text="", closes=closes, opens=empty)
+            closes = empty
+        tail = around if end < len(text) else 0
+        hidden = end - start - around - tail
+        if hidden > around:
+            yield Piece(text=text[start : start + around], closes=closes, opens=opens, over=over)
+            yield Piece(text=text[end - tail : end], over=over, left_out=hidden)
+        elif end > start or closes:
+            yield Piece(text=text[start:end], closes=closes, opens=opens, over=over)
+
+
+def worst_grade(piece: Piece, errors: Sequence[Numbered]) -> Grade | None:
+    """Return how the gravest of ``errors`` that run over a piece is marked, None without any."""
+    over = (one.grade for one in errors if one.number in piece.over)
+    return min(over, key=GRADES.index, default=None)

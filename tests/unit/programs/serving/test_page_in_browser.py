@@ -10,7 +10,7 @@ from devtools import chromium
 from loopback import serving
 from serving_page import NOBODY_KNOWS, judge_folder, served
 
-from judgesmith.experiments.evaluate.errors.page import numbered_errors, text_pieces
+from judgesmith.experiments.evaluate.errors.found import numbered_errors, text_pieces
 from judgesmith.signatures.judgement import ErrorSpan
 
 __all__ = ["chromium"]
