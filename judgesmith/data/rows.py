@@ -7,6 +7,7 @@ import difflib
 import json
 import math
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
@@ -243,43 +244,53 @@ _THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
 class DecimalCommas:
     """Tells where ``3,5`` is a number: by what the user said, or by all cells of the column.
 
-    ``1,250`` may be a thousand or one and a quarter. A column that has commas and points, or
-    nothing but such numbers, is not guessed at.
+    ``1,250`` may be a thousand or one and a quarter. A column of nothing but such numbers, or with
+    as many points as commas, is not guessed at. Of two signs the rarer is wrong.
     """
 
     def __init__(self, raw: RawRows) -> None:
         self._sign = raw.options.decimal
         self._guesses = raw.has_texts and self._sign is None
         self._proven: set[str] = set()
-        self._pointed: set[str] = set()
+        self._signs: dict[str, Counter[str]] = defaultdict(Counter)
         self._read: dict[str, None] = {}
 
     def see(self, column: str, values: Iterable[Any]) -> None:
         """Take note of what stands in a cell, before any is read."""
         for value in values if self._guesses else ():
             if isinstance(value, str) and "." in value:
-                self._pointed.add(column)
+                self._signs[column]["."] += 1
             elif isinstance(value, str) and _COMMA.fullmatch(value):
+                self._signs[column][","] += 1
                 self._proven |= set() if _THOUSANDS.fullmatch(value) else {column}
 
     def read(self, column: str, answer: Any) -> Any:
         """Return the answer with a point in place of a decimal comma."""
         if not isinstance(answer, str):
             return answer
-        if self._sign == "," and "." in answer and _NUMBERS.fullmatch(answer):
+        comma = self._sign == "," or self._has_commas(column)
+        if comma and "." in answer and _NUMBERS.fullmatch(answer):
             raise InputError("a point where a comma is the decimal sign")
-        proven = column in self._proven and column not in self._pointed
-        if _COMMA.fullmatch(answer) and (self._sign == "," or proven):
+        if _COMMA.fullmatch(answer) and comma:
             if self._guesses:
                 self._read[column] = None
             return answer.replace(",", ".")
         return answer
+
+    def _has_commas(self, column: str) -> bool:
+        signs = self._signs[column]
+        return column in self._proven and signs[","] > signs["."]
 
     def remedy(self, column: str, wrong: Iterable[Any]) -> str:
         """Return what to do about ratings with signs that were not read."""
         texts = [one for one in wrong if isinstance(one, str)]
         if self._sign == "," and any("." in one for one in texts):
             return " with a decimal comma, as --decimal , says"
+        signs = self._signs[column]
+        if self._has_commas(column) and any("." in one for one in texts):
+            return f" with a decimal comma, as {signs[',']} others in the column"
+        if self._guesses and any(map(_COMMA.fullmatch, texts)) and signs["."] > signs[","]:
+            return f" with a decimal point, as {signs['.']} others in the column"
         if self._guesses and any(map(_COMMA.fullmatch, texts)):
             return " (say --decimal , if the comma is a decimal sign in the whole column)"
         if marker := next((one for one in texts if one.strip().lower() in MISSING_MARKERS), None):
@@ -349,7 +360,7 @@ class RatingReader:
         self._missing_marks = _Markers(raw.options.missing)
         self._decimals = DecimalCommas(raw)
         self._n_blank = 0
-        self._unscaled: dict[str, list[float]] = {}
+        self._unscaled: dict[str, dict[float, list[int]]] = {}
         self._named: dict[str, None] = {}
 
     def answers(self, number: int, row: Mapping[str, Any]) -> dict[str, dict[str, list[Any]]]:
@@ -412,7 +423,9 @@ class RatingReader:
                     self._raw.problem(number, at=cell, expected=expected, came=came)
             human[name] = tuple(read)
             if scale is None and read:
-                self._unscaled.setdefault(name, []).extend((min(read), max(read)))
+                rows = self._unscaled.setdefault(name, {})
+                for value in read:
+                    rows.setdefault(value, []).append(number)
         return human, scales
 
     @property
@@ -429,8 +442,8 @@ class RatingReader:
         if not self._given.by_criterion:
             said = "LOW..HIGH for all" if several else "LOW..HIGH"
         ends = [
-            f"{min(ends):g} to {max(ends):g}" + f" ({name})" * several
-            for name, ends in self._unscaled.items()
+            f"{min(rows):g} to {max(rows):g}" + f" ({name})" * several + self._stray(rows)
+            for name, rows in self._unscaled.items()
         ]
         yield Problem(
             where=self._raw.name,
@@ -438,6 +451,17 @@ class RatingReader:
             expected=f"a scale (say --scale {said} with the ends of the rating form)",
             came=f"none; the ratings go from {', '.join(ends)}",
         )
+
+    def _stray(self, rows: Mapping[float, Sequence[int]]) -> str:
+        """Return where a single rating is that is further from all others than these are apart."""
+        values = sorted(rows)
+        for value, others in ((values[-1], values[:-1]), (values[0], values[1:])):
+            if len(others) > 1 and len(rows[value]) == 1:
+                gap = min(abs(value - others[0]), abs(value - others[-1]))
+                if gap > others[-1] - others[0]:
+                    others_to = f"the others go from {others[0]:g} to {others[-1]:g}"
+                    return f"; {value:g} is only in {self._raw.where(rows[value][0])}, {others_to}"
+        return ""
 
     def _strangers(self) -> Iterator[Problem]:
         """Yield a problem for each given scale of a criterion that is not in the data."""

@@ -197,8 +197,8 @@ class PredictionTable:
             replace(
                 self.take(places),
                 targets=(),
-                scale=_of_target(self.scale, name),
-                judge_scale=_of_target(self.judge_scale, name),
+                scale=scale_of_target(self.scale, name),
+                judge_scale=scale_of_target(self.judge_scale, name),
             )
             for name, places in self.places.items()
         ]
@@ -277,7 +277,7 @@ def prediction_table(
     return table if rated.all() or not is_rated else table.take(np.flatnonzero(rated))
 
 
-def _of_target(given: Scales, name: str) -> Scale | None:
+def scale_of_target(given: Scales, name: str) -> Scale | None:
     return given.get(name) if isinstance(given, Mapping) else given
 
 

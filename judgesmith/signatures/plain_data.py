@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from judgesmith.errors import InputError, hint_of, sentence_of
+from judgesmith.errors import InputError, did_you_mean, hint_of, sentence_of
 
 # Aliases let a few lines stand for more than any memory holds.
 _MOST_PARTS = 1_000_000
@@ -204,7 +204,7 @@ class SettingsModel(BaseModel):
     if not TYPE_CHECKING:  # where the signature is that of the fields
 
         def __init__(self, **given: Any) -> None:
-            with record_faults():
+            with record_faults(type(self).model_fields):
                 super().__init__(**given)
 
         # So that what is read, and is no call of a user, keeps its places: see pydantic.
@@ -212,14 +212,14 @@ class SettingsModel(BaseModel):
 
 
 @contextmanager
-def record_faults() -> Iterator[None]:
-    """Raise what a record does not take in the block as an ``InputError``."""
+def record_faults(known: Iterable[str] = ()) -> Iterator[None]:
+    """Raise what a record with the ``known`` fields does not take as an ``InputError``."""
     try:
         yield
     except ValidationError as fault:
         own = _own_fault(fault)
         if hint_of(own) is None:
-            raise InputError(plain_faults(fault)) from own
+            raise InputError(plain_faults(fault), hint=_meant(fault, known)) from own
         place = ".".join(map(str, fault.errors()[0]["loc"]))
         said = f"{place}: {sentence_of(own)}" if place else sentence_of(own)
         raise InputError(said, hint=hint_of(own)) from own
@@ -229,6 +229,22 @@ def _own_fault(fault: ValidationError) -> Exception:
     of_checks = [one.get("ctx", {}).get("error") for one in fault.errors(include_url=False)]
     only = of_checks[0] if len(of_checks) == 1 else None
     return only if isinstance(only, Exception) else fault
+
+
+def _meant(fault: ValidationError, known: Iterable[str]) -> str | None:
+    """Return which field or value was meant, where one fault is of a name like a known one."""
+    several = fault.errors(include_url=False)
+    one = several[0]
+    if len(several) > 1:
+        return None
+    if one["type"] == "extra_forbidden" and len(one["loc"]) == 1:
+        return did_you_mean(one["loc"][0], known, cutoff=0.6)
+    if one["type"] == "literal_error":
+        return did_you_mean(one["input"], _QUOTED.findall(one["ctx"]["expected"]), cutoff=0.6)
+    return None
+
+
+_QUOTED = re.compile(r"'([^']*)'")
 
 
 def plain_faults(fault: ValidationError) -> str:

@@ -240,6 +240,22 @@ def test_a_comma_that_may_stand_in_thousands_is_never_guessed_at(tmp_path):
     assert not any("decimal" in note for note in said.notes)
 
 
+def test_the_rarer_of_two_decimal_signs_is_the_wrong_one(tmp_path):
+    told = why(column(tmp_path, "3,5", "2,5", "4", "4.5"), scale="1..5")
+    assert "a.csv:5: score: expected a number from 1 to 5 with a decimal comma, as 2 others" in told
+    assert "got '4.5'" in told
+    assert "a.csv:2" not in told
+    told = why(column(tmp_path, "3.5", "2.5", "4", "4,5"), scale="1..5")
+    assert "a.csv:5: score: expected a number from 1 to 5 with a decimal point, as 2 others" in told
+
+
+def test_one_rating_far_from_all_others_is_named_where_no_scale_is_given(tmp_path):
+    told = why(column(tmp_path, "3,5", "2,5", "55", "1"), scale=None)
+    assert "from 1 to 55; 55 is only in a.csv:4, the others go from 1 to 3.5" in told
+    assert "only in" not in why(column(tmp_path, "1", "2", "3", "4", "5"), scale=None)
+    assert "only in" not in why(column(tmp_path, "1", "2", "55", "55"), scale=None)
+
+
 def test_the_sign_that_was_named_is_the_only_one(tmp_path):
     assert "as --decimal , says; got '4.5'" in why(column(tmp_path, "4.5"), decimal=",")
     assert "got '3,5'" in why(column(tmp_path, "3,5"), decimal=".")

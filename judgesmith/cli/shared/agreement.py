@@ -176,7 +176,7 @@ def basis_text(report: Report, unscored: Unscored | None = None) -> str:
     rows = f"{counted(estimate.n, 'scored row')} of {counted(estimate.n_groups, 'source')}"
     if estimate.has_few_groups:
         return f"{rows}, too few for intervals"
-    return f"{rows}, {estimate.confidence:.0%} intervals over sources"
+    return f"{rows}, {100 * estimate.confidence:g}% intervals over sources"
 
 
 def scored_by_text(scored_by: str) -> str:
@@ -218,7 +218,9 @@ def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
         ],
     ]
     of = counted(basis.n_groups, "source")
-    title = f"{counted(basis.n, 'pair')} of {of}, {basis.confidence:.0%} intervals over sources"
+    title = (
+        f"{counted(basis.n, 'pair')} of {of}, {100 * basis.confidence:g}% intervals over sources"
+    )
     print_table(title, rows, header=["", *(_SHOWN[one] for one in columns)])
     if found.order is not None:
         print_order(found.order)

@@ -82,10 +82,13 @@ class ToolCommand(click.Command):
         options = {word: one for one in self.params for word in (*one.opts, *one.secondary_opts)}
         if name not in self.expert or not equals:
             known = [one.removeprefix("--") for one in self.expert]
+            hint = did_you_mean(key, known, cutoff=0.6) if equals else None
+            if equals and name in options and name not in self.expert:
+                hint = f"{name} is an option of its own: {name} {value}"
             raise InputError(
                 f"--set takes KEY=VALUE with a KEY of {', '.join(known)}; got {setting!r}.",
                 where=_SET,
-                hint=did_you_mean(key, known) if equals else None,
+                hint=hint,
             )
         option = options[name]
         if not isinstance(option, click.Option) or not option.is_flag:

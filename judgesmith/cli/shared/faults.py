@@ -10,7 +10,14 @@ from contextlib import contextmanager
 
 import click
 
-from judgesmith.errors import InputError, JudgesmithError, file_faults, hint_of, sentence_of
+from judgesmith.errors import (
+    InputError,
+    JudgesmithError,
+    did_you_mean,
+    file_faults,
+    hint_of,
+    sentence_of,
+)
 
 
 class OptionError(InputError):
@@ -69,6 +76,7 @@ def _message(fault: Exception) -> str:
 
 
 _NO_COMMAND = re.compile(r"No such command '([^']*)'")
+_NO_CHOICE = re.compile(r"'([^']*)' is not one of ")
 
 
 def _commands_like(name: str, context: click.Context | None) -> list[str]:
@@ -79,6 +87,10 @@ def _commands_like(name: str, context: click.Context | None) -> list[str]:
 
 def _meant(fault: Exception) -> str | None:
     """Return the question whether a command or an option of a name like it was meant."""
+    if isinstance(fault, click.BadParameter) and fault.param is not None:
+        choices, given = fault.param.type, _NO_CHOICE.match(fault.message)
+        if isinstance(choices, click.Choice) and given:
+            return did_you_mean(given[1], choices.choices, cutoff=0.6)
     names: Sequence[str] | None = None
     if isinstance(fault, click.NoSuchOption):
         names = fault.possibilities

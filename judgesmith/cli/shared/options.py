@@ -82,6 +82,17 @@ def seed_option(command: Command) -> Command:
     )(command)
 
 
+def confidence_option(command: Command) -> Command:
+    """Add ``--confidence`` of reported intervals."""
+    return click.option(
+        "--confidence",
+        type=Number(0, 1, above=True, below=True),
+        default=0.95,
+        show_default=True,
+        help="Confidence level of the intervals.",
+    )(command)
+
+
 def map_option(command: Command) -> Command:
     """Add ``--map`` where no ratings are read."""
     return click.option(

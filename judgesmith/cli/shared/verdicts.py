@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -134,7 +134,7 @@ def _gain_text(gain: PairedEstimate | None) -> Sequence[str]:
         return []
     if gain.value == 0 and gain.low == gain.high == 0:
         return ["The judge equals the baseline."]
-    p = p_value_text(gain)
+    p = f"{p_value_text(gain)}, unadjusted"
     if not gain.is_clear:
         return [f"The gain is not significant ({p})."]
     if gain.value < 0:
@@ -193,8 +193,16 @@ def discern_verdict(
     untested: int,
     n_originals: int,
     n_mixed: int = 0,
+    holm: Mapping[str, float],
 ) -> Verdict:
-    """Return which damage a judge detects; ``n_mixed`` of it raises another criterion."""
+    """Return which damage a judge detects; ``n_mixed`` of it raises another criterion.
+
+    ``holm``: p-values by kind, adjusted for all kinds.
+    """
+
+    def stands(name: str) -> bool:
+        return holm.get(name, 1.0) <= 0.05
+
     tested = len(detected) + len(missed) + len(preferred)
     if not tested:
         return Verdict(
@@ -203,13 +211,20 @@ def discern_verdict(
             tone="open",
         )
     mixed = f", {n_mixed} of them with another criterion rising" if n_mixed else ""
-    said = [f"The judge detects {len(detected)} of {counted(tested, 'kind')} of damage{mixed}."]
+    after = f" ({sum(map(stands, detected))} after Holm's adjustment)" if detected else ""
+    said = [
+        f"The judge detects {len(detected)} of {counted(tested, 'kind')} of damage{mixed}{after}."
+    ]
     if preferred:
         said.append(f"It scores damaged texts higher: {', '.join(preferred)}.")
     if missed:
         said.append(f"It misses {', '.join(missed)}.")
     if false_alarms:
-        said.append(f"It lowers scores without damage: {', '.join(false_alarms)}.")
+        alarms = [
+            name if stands(name) else f"{name} (not after Holm's adjustment)"
+            for name in false_alarms
+        ]
+        said.append(f"It lowers scores without damage: {', '.join(alarms)}.")
     if untested:
         said.append(f"{counted(untested, 'kind')} had too few texts to test.")
     tone: Tone = (

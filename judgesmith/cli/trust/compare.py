@@ -27,7 +27,12 @@ from judgesmith.cli.shared.judge_models import (
 )
 from judgesmith.cli.shared.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
-from judgesmith.cli.shared.options import Number, dry_run_option, json_option, seed_option
+from judgesmith.cli.shared.options import (
+    confidence_option,
+    dry_run_option,
+    json_option,
+    seed_option,
+)
 from judgesmith.cli.shared.printing import (
     answer,
     counted,
@@ -72,13 +77,7 @@ if TYPE_CHECKING:
     help="Statistic that decides: pearson, spearman, kendall or q, at dataset, sample or system "
     "level [default: spearman; spearman@sample for ranks within a source].",
 )
-@click.option(
-    "--confidence",
-    type=Number(0, 1, above=True, below=True),
-    default=0.95,
-    show_default=True,
-    help="Confidence level of the intervals.",
-)
+@confidence_option
 @seed_option
 @role_option
 @allow_model_option
@@ -369,7 +368,7 @@ def _why_unclear(found: Comparison) -> str:
         return ""
     return (
         " The interval excludes 0, but the p-value adjusted for all differences in the table is "
-        f"above {1 - gain.confidence:.2g}."
+        f"above {1 - gain.confidence:.2g}. 'compile' does not adjust the p-value of its gain."
     )
 
 
@@ -431,7 +430,7 @@ def _print_gain(title: str, gain: Gain, tests: ComparisonTests | None) -> None:
             rows += [[level_text(level, of_level)], *lines]
     about = (
         f"{title}: {basis.n} of {counted(basis.n_groups, 'source')}, "
-        f"{basis.confidence:.0%} intervals over sources"
+        f"{100 * basis.confidence:g}% intervals over sources"
     )
     header = ["", "A", "B", "A - B", "p", *(["p Holm", "p perm"] if tests else [])]
     if rows:

@@ -184,6 +184,7 @@ def _verdict(found: Discerned) -> Verdict:
         untested=len(damaging & set(found.untested)),
         n_originals=found.n_originals,
         n_mixed=len(mixed),
+        holm=found.holm,
     )
 
 

@@ -30,7 +30,13 @@ from judgesmith.cli.shared.judged import (
     unscored_status,
 )
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
-from judgesmith.cli.shared.options import dry_run_option, json_option, seed_option
+from judgesmith.cli.shared.options import (
+    confidence_option,
+    dry_run_option,
+    given_options,
+    json_option,
+    seed_option,
+)
 from judgesmith.cli.shared.printing import (
     full_option,
     print_estimate,
@@ -78,6 +84,7 @@ if TYPE_CHECKING:
 @perspective_options
 @max_unscored_option
 @full_option
+@confidence_option
 @seed_option
 @role_option
 @allow_model_option
@@ -96,6 +103,7 @@ def command(
     samples: int | None,
     answers: str | None,
     max_unscored: float,
+    confidence: float,
     seed: int,
     roles: tuple[str, ...],
     concurrency: int,
@@ -118,6 +126,12 @@ def command(
         raise refuse_criterion(judge)
     scale = answer_scale(answers)
     asked = asked_perspective(perspective, samples, scale, on_file=given.path is not None)
+    if asked is not None and given_options("confidence"):
+        raise OptionError(
+            "a perspective is reported with 95% intervals.",
+            option="--confidence",
+            hint="leave --confidence or --perspective out.",
+        )
     dataset = load_data(data, columns, scales)
     chosen = ModelChoice(**choice, needs_keys=not dry_run)
     if asked is not None:
@@ -155,6 +169,7 @@ def command(
             lms,
             aggregate=aggregate,
             rng=rng,
+            confidence=confidence,
             concurrency=concurrency,
             quiet=as_json,
         )
@@ -168,6 +183,7 @@ def command(
             criterion=criterion,
             answers=scale,
             rng=rng,
+            confidence=confidence,
             data=data,
         )
     if dry_run:
@@ -226,13 +242,21 @@ def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
     on = unseen if found.criteria_on == "unseen" else "All rows"
     if found.besides is not None and full:
         print_besides(f"{on}, diagnostics", found.besides)
-    print_criteria(f"{on}, by criterion: 95% intervals over sources", found.by_criterion)
+    print_criteria(
+        f"{on}, by criterion: {100 * _confidence(found):g}% intervals over sources",
+        found.by_criterion,
+    )
     if found.systems:
         print_systems(found.systems)
     if not full:
         say("\nAll tables: --full")
     say()
     say_wrapped(f"Rated rows: {unscored_text(found.unscored)}; {found.n_unrated} unrated")
+
+
+def _confidence(found: Evaluation) -> float:
+    report = found.unseen or found.seen
+    return 0.95 if report is None else report["dataset"]["pearson"].confidence
 
 
 def _asking(
@@ -269,6 +293,7 @@ def _of_judge(
     *,
     aggregate: str,
     rng: np.random.Generator,
+    confidence: float,
     concurrency: int,
     quiet: bool,
 ) -> Evaluation:
@@ -284,6 +309,7 @@ def _of_judge(
             aggregate=aggregate,  # type: ignore[arg-type]
             lm=lms[0],
             rng=rng,
+            confidence=confidence,
             label=folder,
             concurrency=concurrency,
             progress=tell,
@@ -312,6 +338,7 @@ def _of_scores(
     criterion: str | None,
     answers: Scale | None,
     rng: np.random.Generator,
+    confidence: float,
     data: str,
 ) -> tuple[Evaluation | PreferenceEvaluation, list[str]]:
     from judgesmith.data import targets_of
@@ -339,6 +366,7 @@ def _of_scores(
             answers=answers,
             aggregate=aggregate,  # type: ignore[arg-type]
             rng=rng,
+            confidence=confidence,
         )
         return found, notes
     if answers is not None:
@@ -348,7 +376,7 @@ def _of_scores(
             hint="leave --answers out.",
         )
     with blaming(given.text):
-        return evaluate_preferences(scores, dataset, targets), notes
+        return evaluate_preferences(scores, dataset, targets, confidence=confidence), notes
 
 
 _OFTEN = 0.05

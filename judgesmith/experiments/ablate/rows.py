@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from judgesmith.data.items import DataSet
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, did_you_mean
 from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.programs.judging.registry import family_of
@@ -35,7 +35,8 @@ def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
     unknown = [part for part in left_out if part not in ABLATIONS]
     if unknown:
         raise InputError(
-            f"what can be left out is {', '.join(ABLATIONS)}; got {', '.join(unknown)}."
+            f"what can be left out is {', '.join(ABLATIONS)}; got {', '.join(unknown)}.",
+            hint=did_you_mean(unknown[0], ABLATIONS),
         )
     own = settings.protocol
     lacking = [part for part in left_out if part not in _parts_of(own)]

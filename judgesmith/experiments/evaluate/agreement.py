@@ -75,6 +75,7 @@ def agreement_report(
     rng: np.random.Generator,
     levels: Sequence[Level] = LEVELS,
     statistics: Sequence[Statistic] = STATISTICS,
+    confidence: float = 0.95,
 ) -> Report:
     """Return the statistics asked for, by level, with intervals that resample sources."""
     return {
@@ -87,6 +88,7 @@ def agreement_report(
                 statistic=statistic,
                 level=level,
                 rng=rng,
+                confidence=confidence,
             ).reported()
             for statistic in statistics
         }
@@ -253,6 +255,7 @@ def criterion_reports(
     rng: np.random.Generator,
     levels: Sequence[Level] = CRITERION_LEVELS,
     statistics: Sequence[Statistic] = CRITERION_STATISTICS,
+    confidence: float = 0.95,
 ) -> CriterionReports:
     """Return how well a judge's score on each criterion agrees with what people said on it."""
     if len(places) != len(judgements):
@@ -287,7 +290,11 @@ def criterion_reports(
             systems=np.asarray([part[i].system_id for i in rated.tolist()]),
         )
         reports[name] = agreement_report(
-            table, rng=np.random.default_rng(seed), levels=levels, statistics=statistics
+            table,
+            rng=np.random.default_rng(seed),
+            levels=levels,
+            statistics=statistics,
+            confidence=confidence,
         )
         without[name] = unscored(table)
     return CriterionReports(reports=reports, unscored=without, left_out=left_out)

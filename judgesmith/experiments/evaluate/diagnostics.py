@@ -78,6 +78,7 @@ def diagnostics_of(
     targets: Targets,
     *,
     rng: np.random.Generator,
+    confidence: float = 0.95,
 ) -> Diagnostics | None:
     """Return what is to be told of the scored ones among ``rows``; None where none is scored."""
     chosen = np.asarray(rows, dtype=np.intp)
@@ -90,7 +91,7 @@ def diagnostics_of(
     levels, no_kappa = _levels(table, scale, judge_scale)
     if judged.ranks:
         levels, no_kappa = (), "a rank within a source is no point of people's scale"
-    kappa, confusion = _agreement_on_levels(table, levels, judge_scale, rng)
+    kappa, confusion = _agreement_on_levels(table, levels, judge_scale, rng, confidence)
     same = judge_scale is not None and (judge_scale.low, judge_scale.high) == (
         scale.low,
         scale.high,
@@ -98,17 +99,23 @@ def diagnostics_of(
     reliability = _reliability(dataset, targets, targets.rated[chosen].tolist())
     pairs = {
         level: tie_aware_accuracy_interval(
-            table.human, table.predicted, sources=table.sources.tolist(), level=level
+            table.human,
+            table.predicted,
+            sources=table.sources.tolist(),
+            level=level,
+            confidence=confidence,
         )
         for level in PAIR_LEVELS
     }
-    kendall_c = agreement_report(table, rng=rng, statistics=("kendall_c",))
+    kendall_c = agreement_report(table, rng=rng, statistics=("kendall_c",), confidence=confidence)
     if judged.ranks:
         pairs["dataset"], kendall_c = undefined(pairs["dataset"]), only_within_sources(kendall_c)
     return Diagnostics(
         pairs=pairs,
         kendall_c=kendall_c,
-        concordance=agreement_report(table, rng=rng, statistics=("concordance",))
+        concordance=agreement_report(
+            table, rng=rng, statistics=("concordance",), confidence=confidence
+        )
         if same and scale.higher_is_better and not judged.ranks
         else None,
         judge_scale=judge_scale,
@@ -116,9 +123,11 @@ def diagnostics_of(
         kappa=kappa,
         confusion=confusion,
         no_kappa=no_kappa,
-        judge_use=scale_use(table.predicted, sources=table.sources.tolist()),
-        human_use=scale_use(table.human, sources=table.sources.tolist()),
-        length=_length(table, dataset, targets.rated[chosen].tolist(), reliability, rng),
+        judge_use=scale_use(table.predicted, sources=table.sources.tolist(), confidence=confidence),
+        human_use=scale_use(table.human, sources=table.sources.tolist(), confidence=confidence),
+        length=_length(
+            table, dataset, targets.rated[chosen].tolist(), reliability, rng, confidence
+        ),
         reliability=reliability,
     )
 
@@ -128,6 +137,7 @@ def _agreement_on_levels(
     levels: tuple[float, ...],
     judge_scale: Scale | None,
     rng: np.random.Generator,
+    confidence: float,
 ) -> tuple[dict[Weights, Estimate], ConfusionMatrix | None]:
     """Return kappa and the confusion of levels; nothing where there are none."""
     if judge_scale is None or not levels:
@@ -142,6 +152,7 @@ def _agreement_on_levels(
             levels=levels,
             weights=weights,
             rng=rng,
+            confidence=confidence,
         )
         for weights in WEIGHTS
     }
@@ -192,6 +203,7 @@ def _length(
     places: Sequence[int],
     reliability: float,
     rng: np.random.Generator,
+    confidence: float,
 ) -> LengthBias:
     lengths = np.asarray([len(dataset[place].response) for place in places], dtype=float)
     written = np.flatnonzero(lengths > 0)
@@ -202,6 +214,7 @@ def _length(
         sources=table.sources[written].tolist(),
         reliability=reliability,
         rng=rng,
+        confidence=confidence,
     )
 
 

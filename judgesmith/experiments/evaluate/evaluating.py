@@ -24,7 +24,7 @@ from judgesmith.experiments.evaluate.agreement import (
 from judgesmith.experiments.evaluate.diagnostics import Diagnostics, diagnostics_of
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
 from judgesmith.experiments.evaluate.within_source import only_within_sources
-from judgesmith.metrics.arrays import Rng, generator
+from judgesmith.metrics.arrays import Rng, fraction, generator
 from judgesmith.metrics.systems import SystemMean, system_means
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
@@ -134,6 +134,7 @@ def evaluate_judge(
     aggregate: Aggregate = "mean",
     lm: dspy.LM | None = None,
     rng: Rng = 0,
+    confidence: float = 0.95,
     label: str = "judge",
     concurrency: int = 32,
     progress: Callable[[int], None] | None = None,
@@ -159,6 +160,8 @@ def evaluate_judge(
         The model; None takes DSPy's current one, or the offline model.
     rng : int or Generator
         Draws the intervals.
+    confidence : float, between 0 and 1
+        Nominal coverage of the intervals.
     label : str
         What the judge is called in the report.
     concurrency : int
@@ -180,6 +183,7 @@ def evaluate_judge(
     ('overall', 160, True)
     """
     rng = generator(rng)
+    fraction(confidence, name="confidence")
     own = getattr(judge, "target", None)
     check_dataset(dataset)
     if targets is None:
@@ -196,7 +200,15 @@ def evaluate_judge(
         progress=progress,
     )
     on: RowsUsed = "all" if found.seen.all() else "unseen"
-    return _evaluation(found, dataset, targets, criteria_on=on, aggregate=aggregate, rng=rng)
+    return _evaluation(
+        found,
+        dataset,
+        targets,
+        criteria_on=on,
+        aggregate=aggregate,
+        rng=rng,
+        confidence=confidence,
+    )
 
 
 def evaluate_scores(
@@ -207,6 +219,7 @@ def evaluate_scores(
     answers: Scale | None = None,
     aggregate: Aggregate = "mean",
     rng: Rng = 0,
+    confidence: float = 0.95,
 ) -> Evaluation:
     """Report the agreement of scores that are already there.
 
@@ -227,6 +240,8 @@ def evaluate_scores(
         How several ratings become one value on the criteria.
     rng : int or Generator
         Draws the intervals.
+    confidence : float, between 0 and 1
+        Nominal coverage of the intervals.
 
     Returns
     -------
@@ -235,15 +250,26 @@ def evaluate_scores(
         criterion.
     """
     rng = generator(rng)
+    fraction(confidence, name="confidence")
     found = rows_of_scores(scores, dataset, targets, answers=answers)
     evaluation = _evaluation(
-        found, dataset, targets, criteria_on="all", aggregate=aggregate, rng=rng
+        found,
+        dataset,
+        targets,
+        criteria_on="all",
+        aggregate=aggregate,
+        rng=rng,
+        confidence=confidence,
     )
     whole = found.scored_by == "score" and not found.ranks
-    return replace(evaluation, systems=_systems(scores, dataset, targets)) if whole else evaluation
+    if not whole:
+        return evaluation
+    return replace(evaluation, systems=_systems(scores, dataset, targets, confidence))
 
 
-def _systems(scores: Scores, dataset: DataSet, targets: Targets) -> tuple[SystemMean, ...]:
+def _systems(
+    scores: Scores, dataset: DataSet, targets: Targets, confidence: float
+) -> tuple[SystemMean, ...]:
     """Return the systems' mean ratings, where scores of unrated rows can help to find them."""
     judge = np.asarray(scores.values, dtype=np.float64)
     if not np.any(np.isnan(targets.values) & ~np.isnan(judge)):
@@ -254,6 +280,7 @@ def _systems(scores: Scores, dataset: DataSet, targets: Targets) -> tuple[System
             judge if targets.scale.higher_is_better else -judge,
             sources=dataset.groups.tolist(),
             systems=[item.system_id for item in dataset.items],
+            confidence=confidence,
         )
     )
 
@@ -266,16 +293,19 @@ def _evaluation(
     criteria_on: RowsUsed,
     aggregate: Aggregate,
     rng: np.random.Generator,
+    confidence: float,
 ) -> Evaluation:
     table, seen = judged.table, judged.seen
     rows = np.flatnonzero(~seen if criteria_on == "unseen" else np.ones(len(seen), dtype=bool))
-    unseen_report, seen_report = _report(judged, ~seen, rng), _report(judged, seen, rng)
+    unseen_report = _report(judged, ~seen, rng, confidence)
+    seen_report = _report(judged, seen, rng, confidence)
     by_criterion = criterion_reports(
         dataset,
         targets.rated[rows].tolist(),
         [judged.judgements[i] for i in rows.tolist()],
         aggregate=aggregate,
         rng=rng,
+        confidence=confidence,
     )
     return Evaluation(
         label=judged.label,
@@ -289,15 +319,20 @@ def _evaluation(
         scored_by=judged.scored_by,
         by_criterion=by_criterion,
         criteria_on=criteria_on,
-        besides=diagnostics_of(judged, rows.tolist(), dataset, targets, rng=rng),
+        besides=diagnostics_of(
+            judged, rows.tolist(), dataset, targets, rng=rng, confidence=confidence
+        ),
         knows_seen=judged.knows_seen,
         ranks=judged.ranks,
         stated=(*other_models(judged.judgements), *stated_notes(judged.judgements)),
     )
 
 
-def _report(judged: JudgedRows, chosen: np.ndarray, rng: np.random.Generator) -> Report | None:
+def _report(
+    judged: JudgedRows, chosen: np.ndarray, rng: np.random.Generator, confidence: float
+) -> Report | None:
     if not chosen.any():
         return None
-    report = agreement_report(judged.table.take(np.flatnonzero(chosen)), rng=rng)
+    table = judged.table.take(np.flatnonzero(chosen))
+    report = agreement_report(table, rng=rng, confidence=confidence)
     return only_within_sources(report) if judged.ranks else report

@@ -140,7 +140,7 @@ def plain_order(order: OrderConsistency | None) -> dict[str, Any] | None:
 
 
 def evaluate_preferences(
-    answers: PairedAnswers, dataset: DataSet, targets: Targets
+    answers: PairedAnswers, dataset: DataSet, targets: Targets, *, confidence: float = 0.95
 ) -> PreferenceEvaluation:
     """Report how well preferences agree with people's ratings of the two texts.
 
@@ -154,6 +154,8 @@ def evaluate_preferences(
         The set they were read for.
     targets : Targets
         Which ratings count.
+    confidence : float, between 0 and 1
+        Nominal coverage of the intervals.
 
     Raises
     ------
@@ -171,7 +173,7 @@ def evaluate_preferences(
     sources = dataset.groups[answers.first[rated]]
 
     def agreed(said: np.ndarray) -> PreferenceAgreement:
-        return preference_agreement(people, said, sources=sources)
+        return preference_agreement(people, said, sources=sources, confidence=confidence)
 
     both = answers.has_both_orders
     judged = _won(given, swapped) if both else given
@@ -182,7 +184,9 @@ def evaluate_preferences(
         given=agreed(given),
         swapped=agreed(swapped) if both else None,
         combined=agreed(judged) if both else None,
-        order=order_consistency(given, swapped, sources=sources) if both else None,
+        order=order_consistency(given, swapped, sources=sources, confidence=confidence)
+        if both
+        else None,
         unscored=replace(unscored, n=int(np.isnan(given).sum())),
         n_tied=int(np.sum(people == 0.5)),
         n_unrated=len(answers.first) - len(rated),
@@ -191,6 +195,7 @@ def evaluate_preferences(
             {"people": people, "judge": judged},
             [(dataset[i].system_id, dataset[j].system_id) for i, j in _pairs(answers, rated)],
             sources,
+            confidence=confidence,
         ),
     )
 
@@ -200,7 +205,11 @@ def _pairs(answers: PairedAnswers, rated: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _rankings(
-    preferred: Mapping[str, np.ndarray], systems: list[tuple[str, str]], sources: np.ndarray
+    preferred: Mapping[str, np.ndarray],
+    systems: list[tuple[str, str]],
+    sources: np.ndarray,
+    *,
+    confidence: float,
 ) -> dict[str, BradleyTerry]:
     """Return the strengths of systems, from the pairs of two of them that all gave an answer to."""
     kept = np.asarray([one != other for one, other in systems], dtype=bool)
@@ -218,6 +227,7 @@ def _rankings(
             second=second,
             sources=sources[kept].tolist(),
             prior=PRIOR,
+            confidence=confidence,
         )
         for name, said in preferred.items()
     }

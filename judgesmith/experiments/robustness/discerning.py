@@ -14,7 +14,7 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.robustness.perturbed_scores import VersionScores
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 from judgesmith.experiments.robustness.version_weights import VersionWeights
-from judgesmith.metrics import discernment
+from judgesmith.metrics import discernment, holm
 from judgesmith.metrics.arrays import Rng, generator
 from judgesmith.metrics.perturbations import Discernment, PerturbationDiscernment
 from judgesmith.signatures import Judgement, RatedItem
@@ -279,6 +279,14 @@ class Discerned:
         )
 
     @property
+    def holm(self) -> Mapping[str, float]:
+        """P-values that versions score lower, adjusted by Holm's method for all tested kinds."""
+        tested = [one for one in self.kinds if one.tested]
+        found = holm([0.05**one.found.score.value for one in tested])
+        names = (one.kind.name for one in tested)
+        return {name: p for name, p in zip(names, found.tolist(), strict=True) if p == p}
+
+    @property
     def lowest(self) -> float:
         """The lowest D of a damaging kind; nan where none is defined."""
         return math.nan if self.damage is None else self.damage.lowest.value
@@ -286,7 +294,7 @@ class Discerned:
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON: undefined is None."""
         overall = {} if self.damage is None else self.damage.to_dict()
-        alarms = self.false_alarms
+        alarms, adjusted = self.false_alarms, self.holm
         parts = ("lowest", "average", "expert_lowest", "expert_average")
         return {
             "judge": self.label,
@@ -299,8 +307,10 @@ class Discerned:
             "problems": dict(self.problems),
             **{part: overall.get(part) for part in parts},
             "lower": {name: _number(share) for name, share in self.lower.items()},
-            "perturbations": [one.to_dict() for one in self.damaging],
-            "controls": [one.to_dict() for one in self.controls],
+            **{
+                part: [one.to_dict() | {"p_holm": adjusted.get(one.kind.name)} for one in kinds]
+                for part, kinds in (("perturbations", self.damaging), ("controls", self.controls))
+            },
             "false_alarms": {
                 "n": len(self.controls),
                 "share": len(alarms) / len(self.controls) if self.controls else None,

@@ -134,7 +134,7 @@ class MetricTest(Record):
         Natural logarithms of the one-sided p-values that originals score higher, and that
         perturbed texts do; nan without a scored pair.
     n_pairs, n_dropped, n_nonzero : int
-        Pairs scored on both sides, pairs left out, and pairs whose scores differ.
+        Pairs scored on both sides, pairs without a score on one, and pairs whose scores differ.
     """
 
     metric: str

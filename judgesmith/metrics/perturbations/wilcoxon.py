@@ -161,7 +161,7 @@ class SignedRankTest(Record):
         Natural logarithms of the one-sided p-values that originals, and that perturbed versions,
         score higher; 0 where all differences are zero, nan without a scored pair.
     n_pairs, n_dropped, n_nonzero : ndarray of int
-        Pairs scored on both sides, pairs left out, and pairs whose scores differ.
+        Pairs scored on both sides, pairs without a score on one, and pairs whose scores differ.
     """
 
     log_p: FloatArray

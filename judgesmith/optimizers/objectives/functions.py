@@ -19,7 +19,7 @@ from judgesmith.errors import InputError, JudgesmithError
 from judgesmith.metrics.arrays import FloatArray, IntArray
 from judgesmith.metrics.resampling.draws import Counted, ratio_of_sums
 from judgesmith.optimizers.objectives.base import TargetMean, counted_by_rows, shared_rows
-from judgesmith.optimizers.predictions import PredictionTable
+from judgesmith.optimizers.predictions import PredictionTable, scale_of_target
 from judgesmith.optimizers.space.proposing import identity_of
 from judgesmith.signatures.judgement import Judgement
 
@@ -219,6 +219,8 @@ class MetricObjective(RowMean):
             fields = {name: getattr(judgement, name) for name in type(judgement).model_fields}
             fields |= {"score": float(table.predicted[row]), "problem": None}
             fields["criteria"] = dict(judgement.criteria)
+            target = table.targets[row] if table.targets else ""
+            fields["scale"] = scale_of_target(table.judge_scale, target)
             prediction = dspy.Prediction(**fields)
             call = partial(self.metric, table.examples[row], prediction)
             where = f"row {row + 1} of {table.n}"

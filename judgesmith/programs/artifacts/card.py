@@ -101,6 +101,8 @@ def holder_lines(judge: SavedComposite) -> Iterator[str]:
 
     if isinstance(judge, SavedPanel):
         yield from _weights_lines(judge)
+        if start := list(_start_lines(judge)):
+            yield from (*start, "")
     elif isinstance(judge, SavedCalibrated):
         yield "## Calibration"
         yield ""
@@ -311,11 +313,15 @@ def protocol_lines(judge: SavedJudge) -> Iterator[str]:
     for name, shown in protocol.demonstrations.items():
         some = "" if protocol.nearest is None else f"the {protocol.nearest} nearest of "
         yield f"- demonstrations in `{name}`: {some}{len(shown)}"
-    if judge.settings.get("earlier"):
-        yield f"- started from the judge with the fingerprint `{judge.settings['earlier']}`"
+    yield from _start_lines(judge)
     yield from _importance_lines(judge)
     if protocol.tells_rubric:
         yield from _rubric_lines(protocol.rubric)
+
+
+def _start_lines(judge: SavedRecord) -> Iterator[str]:
+    if earlier := judge.settings.get("earlier"):
+        yield f"- started from the judge with the fingerprint `{earlier}`"
 
 
 def _importance_lines(judge: SavedJudge) -> Iterator[str]:
@@ -412,6 +418,10 @@ def _agreement_table(agreement: SavedAgreement) -> Iterator[str]:
             if any(cell != "undefined" for cell in cells):
                 rows.append([level, statistic, *cells])
     yield from _table(["level", "statistic", *parts], rows)
+    if any(level == "system" for level, *_ in rows):
+        yield ""
+        yield "System level correlates one mean per system; intervals take the systems as given."
+        yield "Fewer than 10 systems tell little."
 
 
 def _criteria_table(agreement: SavedAgreement) -> Iterator[str]:

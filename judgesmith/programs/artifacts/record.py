@@ -82,6 +82,7 @@ class SavedEstimate(_AsGiven):
     high: Number | None = None
     confidence: Number | None = None
     n: Number | None = None
+    reason: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -100,7 +101,7 @@ class SavedEstimate(_AsGiven):
         if value is None:
             return "undefined"
         if low is None or high is None:
-            return f"{value:{digits}}"
+            return f"{value:{digits}}{' [<5 sources]' if self.reason else ''}"
         return f"{value:{digits}} [{low:{digits}}, {high:{digits}}]"
 
 

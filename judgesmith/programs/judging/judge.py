@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self, TypeVar
 import dspy
 
 from judgesmith.errors import InputError
-from judgesmith.front_door import at
 from judgesmith.programs.judging.answers import demonstration_of, shown_example
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.executors import another_model
@@ -19,6 +18,7 @@ from judgesmith.programs.judging.registry import (
     Own,
     check_lines_given,
     family_of,
+    family_part,
     validated,
 )
 from judgesmith.programs.judging.runner import CONCURRENCY
@@ -441,7 +441,7 @@ class FamilyJudge(Judge):
         own = self._settings
         if not self.family.questions:
             return {}
-        asked: Questions = at(self.family.questions)
+        asked: Questions = family_part(self.family, "questions")
         explain: Explain = getattr(own, "explain", "before")
         found = {}
         for name, form in self.family.forms(own).items():

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, SerializeAsAny
 
-from judgesmith.errors import InputError, did_you_mean
+from judgesmith.errors import InputError, JudgesmithError, did_you_mean
 from judgesmith.front_door import at
 from judgesmith.programs.judging.logprobs import OVERALL
 from judgesmith.programs.judging.program import JudgeProgram, RequestProgram
@@ -181,7 +181,7 @@ class JudgeFamily:
 
     def judge_of(self, protocol: JudgeConfig) -> dspy.Module:
         """Return the judge that follows a protocol of this family."""
-        judge: dspy.Module = at(self.judge)(protocol)
+        judge: dspy.Module = family_part(self, "judge")(protocol)
         return judge
 
     def program(self, protocol: JudgeConfig, item: RatedItem) -> JudgeProgram:
@@ -195,6 +195,21 @@ class JudgeFamily:
             return each_scored(protocol, asking, self.forms(protocol))
 
         return sampled_steps(protocol, once, item)
+
+
+def family_part(family: JudgeFamily, name: Literal["judge", "questions"]) -> Any:
+    """Return a part of a family, imported if it is named by its place."""
+    place = getattr(family, name)
+    try:
+        return at(place)
+    except JudgesmithError:
+        raise
+    except (ImportError, AttributeError, ValueError) as fault:
+        raise InputError(
+            f"the {name} of the judge family {family.name} cannot be imported from {place!r}: "
+            f"{str(fault).rstrip('.')}.",
+            hint="a place is 'module:name'.",
+        ) from fault
 
 
 ACTIVE_CRITIC = "active-critic"

@@ -37,7 +37,10 @@ def test_the_answer_is_the_first_sentence(run, data, recorded):
     first = " ".join(done.out.split("\n\n")[0].split())
     assert first.startswith("! No significant difference: Spearman 1.000 for people, ")
     assert "Holm-adjusted p = 0.077. The interval excludes 0" in first
-    assert first.endswith("the p-value adjusted for all differences in the table is above 0.05.")
+    assert first.endswith(
+        "the p-value adjusted for all differences in the table is above 0.05. 'compile' does not "
+        "adjust the p-value of its gain."
+    )
     assert "A: people\nB: letters\nratings: overall of data\n" in done.out
     assert "All rows: 40 of 10 sources, 95% intervals over sources" in done.out
     assert max(map(len, done.out.splitlines())) <= 80
@@ -204,7 +207,8 @@ def test_a_difference_is_clear_by_the_adjusted_p_value_alone(found):
     said = verdict(with_gain(found, holm=0.051, **known))
     assert said.endswith(
         "p = 0.004, Holm-adjusted p = 0.051. The interval excludes 0, but the p-value adjusted for "
-        "all differences in the table is above 0.05."
+        "all differences in the table is above 0.05. 'compile' does not adjust the p-value of its "
+        "gain."
     )
     assert with_gain(found, holm=0.051, **known).to_dict()["objective"]["better"] is None
 

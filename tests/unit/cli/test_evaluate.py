@@ -37,6 +37,25 @@ def test_what_correlations_do_not_tell_stands_in_a_table_of_its_own(run, judge, 
     assert max(map(len, done.out.splitlines())) <= 80
 
 
+def test_the_confidence_of_all_intervals_is_that_of_the_option(run, judge, data):
+    narrow = run("evaluate", judge, data, "--confidence", "0.9", "--json").json
+    usual = run("evaluate", judge, data, "--json").json
+    for part in ("heldout", "seen"):
+        for level, row in usual[part].items():
+            for statistic, one in row.items():
+                other = narrow[part][level][statistic]
+                assert (one["confidence"], other["confidence"]) == (0.95, 0.9)
+                assert other["value"] == one["value"]
+                assert other["low"] is None or other["low"] >= one["low"]
+    shares = [narrow["besides"]["pairs"]["dataset"], narrow["besides"]["length_bias"]["slope"]]
+    assert [one["confidence"] for one in shares] == [0.9, 0.9]
+    assert "90% intervals over sources" in run("evaluate", judge, data, "--confidence", "0.9").out
+    wrong = run("evaluate", judge, data, "--confidence", "95")
+    assert (wrong.status, "above 0 to below 1" in wrong.err) == (2, True)
+    wrong = run("evaluate", judge, data, "--perspective", "global", "--confidence", "0.9")
+    assert (wrong.status, "95% intervals" in wrong.err) == (2, True)
+
+
 def test_levels_are_compared_where_people_gave_whole_points(run, data, sample_rows, folder):
     whole = [row | {"human": {"overall": [row["human"]["overall"][0]]}} for row in sample_rows]
     data.write_text("".join(json.dumps(row) + "\n" for row in whole))

@@ -45,11 +45,11 @@ def test_a_p_value_says_where_the_resamples_give_no_smaller_one():
     found = agreement_verdict(
         known(0.6, 0.4, 0.7), gain=gained(0.2, 0.1, 0.3, least, n_groups=12), **COMMANDS
     )
-    assert found.text.endswith("The gain is significant (p ≤ .013).")
+    assert found.text.endswith("The gain is significant (p ≤ .013, unadjusted).")
     larger = agreement_verdict(
         known(0.6, 0.4, 0.7), gain=gained(0.2, 0.1, 0.3, 0.02, n_groups=12), **COMMANDS
     )
-    assert larger.text.endswith("(p = .020).")
+    assert larger.text.endswith("(p = .020, unadjusted).")
 
 
 def test_a_good_judge_is_told_with_its_baseline_and_its_raters():
@@ -58,7 +58,7 @@ def test_a_good_judge_is_told_with_its_baseline_and_its_raters():
     )
     assert found.text == (
         "r = 0.56 [0.38, 0.70] with human ratings on 90 test rows; baseline 0.37; raters among "
-        "themselves 0.86. The gain is significant (p = .004)."
+        "themselves 0.86. The gain is significant (p = .004, unadjusted)."
     )
     assert (found.tone, found.next_command) == ("good", "use")
 
@@ -88,7 +88,7 @@ def test_what_an_interval_means(estimate, said, tone, command):
         (gained(0.1, -0.02, 0.2, 0.01), "not significant"),
         (gained(0.1, 0.02, 0.2, 0.2), "not significant"),
         (gained(-0.1, -0.2, -0.05, 0.001), "significantly worse"),
-        (gained(0.1, 0.05, 0.2, 0.0001), "is significant (p < .001)"),
+        (gained(0.1, 0.05, 0.2, 0.0001), "is significant (p < .001, unadjusted)"),
         (gained(0.0, 0.0, 0.0, 1.0), "equals the baseline"),
     ],
 )
@@ -132,11 +132,11 @@ def test_data_are_ready_or_too_few():
 
 
 def test_damage_that_is_missed_or_preferred_is_named():
-    kinds = {"untested": 1, "n_originals": 12, "false_alarms": ()}
+    kinds = {"untested": 1, "n_originals": 12, "false_alarms": (), "holm": {"a": 0.01, "b": 0.1}}
     found = discern_verdict(detected=["a", "b"], missed=["c"], preferred=(), **kinds)
-    assert "detects 2 of 3 kinds of damage." in found.text
+    assert "detects 2 of 3 kinds of damage (1 after Holm's adjustment)." in found.text
     mixed = discern_verdict(detected=["a", "b"], missed=[], preferred=(), n_mixed=1, **kinds)
-    assert "2 of 2 kinds of damage, 1 of them with another criterion rising." in mixed.text
+    assert "2 of 2 kinds of damage, 1 of them with another criterion rising (1 after" in mixed.text
     assert "misses c" in found.text
     assert found.tone == "open"
     found = discern_verdict(detected=["a"], missed=[], preferred=["d"], **kinds)

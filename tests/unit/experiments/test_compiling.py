@@ -310,7 +310,9 @@ def test_uncompiled_agreement_is_that_of_the_judge_it_started_from(data_compilin
 
 
 def near(example, prediction, trace=None):
-    return 1 - abs(example.score - 1 - prediction.score / 25) / 4
+    human, judge = (one.scale.fraction(one.score) for one in (example, prediction))
+    assert 0 <= judge <= 1
+    return 1 - abs(human - judge)
 
 
 def correlating(table):

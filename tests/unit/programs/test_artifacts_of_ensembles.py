@@ -157,6 +157,8 @@ def test_the_card_says_how_errors_become_one_list():
     assert "## Errors" in card
     assert "- merged by the supervisor, `offline`" in card
     assert "weighted median" in card
+    started = saved_panel(settings={"earlier": "0123456789ab"})
+    assert judge_card(started).count("- started from the judge with the fingerprint `012345") == 1
     assert "merged by rule" in judge_card(saved_panel(supervisor=None))
 
 

@@ -133,6 +133,14 @@ def test_the_card_says_what_the_judge_is_and_what_was_measured(judge_of, choices
     assert [line for line in lines if line not in card] == []
 
 
+def test_the_card_says_where_too_few_sources_or_systems_are_behind_a_number(judge_of):
+    few = {"value": 0.9, "low": None, "high": None, "n": 8, "reason": "an interval needs 5 sources"}
+    held = {level: {"pearson": few} for level in ("dataset", "system")}
+    card = judge_card(saved_judge(judge_of(), agreement={"heldout": held}))
+    assert "| dataset | pearson | 0.900 [<5 sources] |" in card
+    assert "Fewer than 10 systems tell little." in card
+
+
 def test_the_card_claims_nothing_of_rows_that_were_not_kept(judge_of):
     card = judge_card(saved_judge(judge_of(), agreement={"selection": estimates(1.0)}))
     for said in ("not used to choose", "Rows:", "by probability", "inferred", "Front"):

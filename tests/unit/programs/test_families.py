@@ -11,6 +11,7 @@ import dspy
 import pytest
 from exporting import saved_judge
 
+from judgesmith.errors import InputError
 from judgesmith.programs import DirectJudge, SavedJudge, load_judge, score_batch
 from judgesmith.programs.artifacts.saved import SavedJudgeError, content_hash
 from judgesmith.programs.extras import library
@@ -396,6 +397,17 @@ class TestInstalledFamilies:
         assert family_of("direct").name == "direct"
         with pytest.raises(ValueError, match=said):
             family_of("strict")
+
+
+@pytest.mark.parametrize("place", ["no.such.module:Judge", "json:NoJudge", ":Judge", ""])
+@pytest.mark.parametrize("part", ["judge", "questions"])
+def test_a_part_that_cannot_be_imported_is_named(part, place):
+    broken = replace(family_of("direct"), name="broken", **{part: place})
+    said = (
+        rf"the {part} of the judge family broken cannot be imported from {place!r}: .*module:name"
+    )
+    with pytest.raises(InputError, match=said):
+        registry.family_part(broken, part)
 
 
 def test_a_saved_judge_of_a_family_that_is_not_there_says_what_is_lacking(tmp_path):
