@@ -422,6 +422,24 @@ def test_what_is_no_rated_item_is_refused(change, message):
         permutation_test(**(given | change), **how, rng=np.random.default_rng(0))
 
 
+def test_labels_may_come_one_by_one():
+    first, second, human = np.random.default_rng(0).normal(size=(3, 12))
+    given = {"statistic": "pearson", "level": "system", "swap": "both", "n_permutations": 50}
+    found = [
+        permutation_test(
+            human,
+            first,
+            second,
+            sources=kind(i // 3 for i in range(12)),
+            systems=kind(i % 3 for i in range(12)),
+            rng=np.random.default_rng(1),
+            **given,
+        )
+        for kind in (iter, list)
+    ]
+    assert found[0] == found[1]
+
+
 # -- planning ------------------------------------------------------------------------------------
 
 

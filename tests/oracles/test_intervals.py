@@ -307,6 +307,23 @@ def test_impossible_settings_are_refused(change, error, message):
         agreement_difference([1, 2, 3], [1, 2, 3], [1, 2, 3], sources=range(3), **given)
 
 
+def test_labels_may_come_one_by_one():
+    human, first, second = np.random.default_rng(0).normal(size=(3, 12))
+    given = {"statistic": "pearson", "level": "dataset", "n_resamples": 50}
+
+    def labels(kind):
+        return {
+            "sources": kind(i // 3 for i in range(12)),
+            "systems": kind(i % 3 for i in range(12)),
+        }
+
+    def both(kind):
+        one = agreement_interval(human, first, **given, **labels(kind), resample="both", rng=1)
+        return one, agreement_difference(human, first, second, **given, **labels(kind), rng=1)
+
+    assert both(iter) == both(list)
+
+
 def test_what_is_no_list_of_labels_is_refused():
     given = {"statistic": "pearson", "level": "dataset", "rng": np.random.default_rng(0)}
     with pytest.raises(TypeError, match="sources must be a sequence of labels"):

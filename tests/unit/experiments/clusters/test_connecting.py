@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 from exporting import calibrated_of, panel_of
+from pyarrow import csv
 
 from judgesmith.data import DataError, read_items
 from judgesmith.data.columns import ColumnMap
@@ -30,7 +31,7 @@ from judgesmith.experiments.scoring.clusters.datasets import TableWorker, block_
 from judgesmith.experiments.scoring.clusters.recipes import JudgeRecipe, ModelRecipe, in_environment
 from judgesmith.programs import score_batch
 from judgesmith.programs.judging.rows import score_row
-from judgesmith.programs.lm import Budget, ModelError, Retry, client_model
+from judgesmith.programs.lm import Budget, ModelError, Retry, client_model, model
 
 # Files at addresses, as far as that takes no cluster.
 
@@ -92,6 +93,13 @@ def test_rows_go_to_an_empty_folder_alone(here, saved):
             score_addresses(
                 saved, [f"{here}/c.csv"], f"{here}/{name}", lm=client_model("offline", ledger=None)
             )
+
+
+def test_cells_of_a_table_are_the_texts_that_stand_there(tmp_path):
+    (tmp_path / "t.csv").write_text('id,response\n007,"1\n2"\nNA,\n')
+    settings = addresses._as_texts((tmp_path / "t.csv").as_uri())
+    found = csv.read_csv(tmp_path / "t.csv", **settings).to_pylist()
+    assert found == [{"id": "007", "response": "1\n2"}, {"id": "NA", "response": ""}]
 
 
 class RayError(Exception):
@@ -244,6 +252,30 @@ def test_what_is_no_address_is_refused(address, given_ray):
     given_ray(Refusing())
     with pytest.raises(ClusterError, match="HOST:PORT, auto or ray://HOST:PORT"):
         connecting.connected_ray(address).__enter__()
+
+
+@pytest.mark.usefixtures("environment")
+def test_what_ray_says_of_an_address_is_handed_on(given_ray):
+    given_ray(Refusing(ConnectionError("Could not find any running Ray instance.")))
+    with pytest.raises(ClusterError, match="no Ray cluster at auto: Could not find any running"):
+        connecting.connected_ray("auto").__enter__()
+
+
+def test_nodes_that_could_run_workers_elsewhere_are_named():
+    def node(address, *, alive=True, **resources):
+        return {"NodeManagerAddress": address, "Alive": alive, "Resources": resources}
+
+    nodes = [node("a", CPU=1), node("b", CPU=2), node("c"), node("d", alive=False, CPU=1)]
+    ray = SimpleNamespace(nodes=lambda: nodes)
+    assert connecting.nodes_elsewhere(ray, "a") == ["b"]
+    assert connecting.nodes_elsewhere(ray, "b") == ["a"]
+
+
+@pytest.mark.usefixtures("environment")
+@pytest.mark.parametrize("setting", ["workers", "concurrency"])
+def test_numbers_that_cannot_be_are_refused(setting, saved):
+    with pytest.raises(ValueError, match=f"{setting} must be 1 or more; got 0"):
+        ray_judging(saved, client_model("offline", ledger=None), **{setting: 0}).__enter__()
 
 
 @pytest.mark.usefixtures("environment")
@@ -454,6 +486,25 @@ def test_judges_that_hold_judges_keep_which_member_asks_what(saved):
     found = score_batch(judge, items, lm=lm)
     assert found == score_batch(calibrated, items, lm=lm)
     assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_a_model_of_dspy_is_taken_too_unless_a_setting_cannot_travel(tmp_path):
+    lm = model("openai/m", ledger=tmp_path / "l.sqlite", max_output_tokens=50)
+    assert ModelRecipe.of(lm).made().kwargs == {"temperature": 0.0, "max_tokens": 50}
+    with pytest.raises(ValueError, match="the setting top_p, too"):
+        ModelRecipe.of(model("openai/m", ledger=None, top_p=0.5))
+    with pytest.raises(ValueError, match=r"one from judgesmith\.model.*got object"):
+        ModelRecipe.of(object())
+
+
+def test_parts_and_roles_that_ask_others_do_so_on_workers(saved):
+    lms = [client_model(name, ledger=None) for name in ("offline", "ollama/other")]
+    panel = panel_of(a=saved, b=saved).with_parts({"b": lms[1]})
+    judge, _, models = JudgeRecipe.of(panel, lms[0]).made()
+    assert judge.parts == {"b": models[1]}
+    asking = saved.asking({"proposer": "ollama/other"}, {"ollama/other": lms[1]})
+    judge, _, models = JudgeRecipe.of(asking, lms[0]).made()
+    assert (judge._asked_roles, judge._lms["ollama/other"]) == (asking._asked_roles, models[1])
 
 
 def test_a_database_is_told_of_without_its_password_and_found_in_the_environment(
