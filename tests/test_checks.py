@@ -74,10 +74,12 @@ def readme_that_runs(tmp_path):
     return ci_run
 
 
-def test_ci_runs_the_second_line_of_the_readme_with_the_data_required(readme_that_runs):
-    status, printed = readme_that_runs('echo "data required: $JUDGESMITH_REQUIRE_DATA"')
+def test_ci_runs_the_second_line_of_the_readme_with_the_data_required_and_lines_counted(
+    readme_that_runs,
+):
+    status, printed = readme_that_runs('echo "$JUDGESMITH_REQUIRE_DATA $JUDGESMITH_COVERAGE"')
     assert status == 0
-    assert printed.startswith("data required: 1\n")
+    assert printed.startswith("1 1\n")
     assert "first" not in printed
 
 
@@ -135,6 +137,17 @@ def test_every_service_has_a_marker():
 
 def test_the_checks_are_format_lint_types_imports_and_tests_in_this_order():
     assert list(CHECKS["CHECKS"]) == ["format", "lint", "types", "imports", "tests"]
+
+
+@pytest.mark.parametrize(("asked", "counts"), [("1", True), ("0", False), (None, False)])
+def test_lines_are_counted_where_that_is_asked_for(asked, counts, monkeypatch):
+    monkeypatch.delenv("JUDGESMITH_COVERAGE", raising=False)
+    if asked:
+        monkeypatch.setenv("JUDGESMITH_COVERAGE", asked)
+    checks = runpy.run_path(str(ROOT / ".ci" / "checks.py"))["CHECKS"]
+    assert ("--cov" in checks["tests"]) is counts
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["coverage"]
+    assert settings["report"]["fail_under"] >= 85
 
 
 def test_every_check_runs_and_the_first_failure_gives_the_status(tmp_path, capfd):
