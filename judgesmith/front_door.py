@@ -7,6 +7,7 @@ import functools
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from typing import Any
 def at(place: Any) -> Any:
     """Return what stands at ``module:name``, imported when this is asked; anything else as it is.
 
-    ``module:`` stands for the module itself.
+    ``module:`` stands for the module itself, ``module:Class.method`` for a method.
 
     Examples
     --------
@@ -25,7 +26,8 @@ def at(place: Any) -> Any:
     if not isinstance(place, str):
         return place
     module, _, name = place.partition(":")
-    return getattr(import_module(module), name) if name else import_module(module)
+    found = import_module(module)
+    return attrgetter(name)(found) if name else found
 
 
 def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:

@@ -411,7 +411,7 @@ def command(
     with blaming(OUTPUT):
         made = made_before(folder, run.fingerprint, force=force)
     files = None
-    if settings.optimizer not in ("random", "none"):
+    if settings.search.resumes:
         with blaming("--storage", given=storage is not None):
             files = run.search_files(choice, storage)
     with blaming(data[0]):

@@ -12,7 +12,12 @@ from judgesmith.cli.shared.data_options import comma_names
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import Command, field_options, given_options, together
 from judgesmith.cli.shared.role_options import roles_of
-from judgesmith.experiments.compile.fields import CompileFields
+from judgesmith.experiments.compile.fields import (
+    SEARCHES,
+    CompileFields,
+    Optimizer,
+    searches_reading,
+)
 from judgesmith.signatures.config import ActiveCriticConfig
 
 if TYPE_CHECKING:
@@ -28,18 +33,11 @@ _OF_THE_JUDGE = (
 )
 """Options that say what an earlier judge says already."""
 
-_OF_SEARCHES = {
-    "n_trials": ("protocol", "reflective"),
-    "n_draws": ("effects", "protocol"),
-    "effort": ("effects",),
-    "calls_per_item": ("effects",),
-    "screen": ("protocol",),
-    "vary_samples": ("protocol",),
-    "storage": ("protocol",),
-    "models": ("protocol",),
-    "n_rounds": ("random",),
-}
-"""Options of some searches, and the searches."""
+_OF_SEARCHES = (
+    *("n_trials", "n_draws", "effort", "calls_per_item", "screen", "vary_samples", "storage"),
+    *("models", "n_rounds"),
+)
+"""Options that are for some searches."""
 
 
 def refuse_contradictions(
@@ -75,7 +73,8 @@ def refuse_contradictions(
 
 def refuse_another_search(optimizer: str) -> None:
     """Refuse options of a search that is not made."""
-    for name, searches in _OF_SEARCHES.items():
+    for name in _OF_SEARCHES:
+        searches = searches_reading(name)
         if optimizer in searches or (name == "n_rounds" and optimizer == "none"):
             continue
         for option in given_options(name):
@@ -95,7 +94,7 @@ def searches_protocol(optimizer: str, objective: str) -> bool:
     """
     from judgesmith.optimizers.objectives.grammar import parse_objectives
 
-    own = [name for name, searches in _OF_SEARCHES.items() if "protocol" in searches]
+    own = [name for name in _OF_SEARCHES if name in SEARCHES["protocol"].reads]
     if optimizer != "random" or given_options("optimizer") or not given_options(*own):
         return False
     try:
@@ -111,9 +110,9 @@ def refuse_search_with_ratings(settings: CompileSettings) -> None:
         refuse_another_search("random")
 
 
-def refuse_without_wording(family: JudgeFamily, optimizer: str) -> None:
+def refuse_without_wording(family: JudgeFamily, optimizer: Optimizer) -> None:
     """Refuse a search of wordings for a judge that asks a model nothing."""
-    if not family.asks and optimizer not in ("none", "protocol", "random"):
+    if not family.asks and SEARCHES[optimizer].needs_wording:
         raise OptionError(
             f"--optimizer {optimizer} rewrites what a model is asked, and a {family.name} judge "
             "asks none.",

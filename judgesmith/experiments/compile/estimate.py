@@ -23,6 +23,7 @@ from judgesmith.experiments.scoring.estimates import (
     known_price,
     sizes_of,
 )
+from judgesmith.front_door import at
 from judgesmith.optimizers.effect_search import EFFORTS
 from judgesmith.optimizers.fair import PARAPHRASES, ROUNDS, TEXTS, refuse_many_answers
 from judgesmith.optimizers.gepa import BATCH
@@ -77,10 +78,27 @@ USUAL_FRONT = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchCalls:
-    """Calls of a search and of what follows with the judge that it finds."""
+    """Calls of a search and of what follows with the judge that it finds.
+
+    ``expected`` is None where nothing is known but the most.
+    """
 
     most: float
-    expected: float
+    expected: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSize:
+    """What a search works on: the judge as it is, the calls it takes per text, and the rows."""
+
+    settings: CompileSettings
+    judge: Judge
+    calls: float
+    n_pool: int
+    n_selection: int
+    n_heldout: int
+    sizes: Sequence[int]
+    by_row: Sequence[int]
 
 
 def search_calls(
@@ -217,46 +235,80 @@ _CANDIDATES, _MINIBATCH, _FULL_EVERY, _VALIDATION = 6, 35, 5, 100  # MIPROv2's "
 _STEPS, _SAMPLES, _STEP_ROWS = 8, 6, 32  # SIMBA's defaults
 
 
-def text_search_calls(
-    settings: CompileSettings,
-    *,
-    n_questions: float,
-    n_pool: int,
-    n_selection: int,
-    n_heldout: int,
-    n_instructions: int = 1,
-    competing: bool = False,
-) -> int:
-    """Return how many calls such a search takes at most, with the rest of the compilation.
+def protocol_calls(size: SearchSize) -> SearchCalls:
+    """Return the calls of a search of the protocol."""
+    return search_calls(
+        size.settings,
+        n_pool=size.n_pool,
+        n_selection=size.n_selection,
+        n_heldout=size.n_heldout,
+        competing=size.settings.rubrics_compete,
+        sizes=size.sizes,
+        by_row=size.by_row,
+    )
 
-    As a rule it takes fewer: most rewrites are no better than their parent and are not judged on
-    the validation rows.
+
+def effects_calls(size: SearchSize) -> SearchCalls:
+    """Return the calls of a search of effects, of the report, and of the fit of the weights."""
+    settings = size.settings
+    n_searched = math.floor(EFFORTS[settings.effort] * (size.n_selection + size.n_pool))
+    n_prompts = prompts_averaged(settings, size.judge)
+    judged = n_searched + size.n_selection * settings.rubrics_compete + size.n_heldout
+    judged += n_prompts * (size.n_heldout + size.n_pool)
+    return SearchCalls(most=math.ceil(size.calls * judged))
+
+
+# As a rule a search of texts takes fewer calls than these: most rewrites are no better than their
+# parent and are not judged on the validation rows.
+
+
+def _around(size: SearchSize) -> int:
+    """Return the texts judged around a search of texts.
+
+    Test rows are judged before and after, validation rows by the start, and those to learn from
+    by the judge that is found, for the aggregation.
     """
-    # Reported on before and after; the start is judged on the rows to choose by, and the judge
-    # that is found on those to learn from, for the aggregation.
-    rest = 2 * n_heldout + n_selection * (1 + competing) + n_pool
-    if settings.optimizer == "reflective":
-        n = settings.n_trials
-        return math.ceil(n_questions * (rest + n * (2 * min(BATCH, n_pool) + n_selection))) + n
-    if settings.optimizer == "balanced":
-        n_wordings = ROUNDS * PARAPHRASES * n_instructions
-        rest += n_selection  # as it was, to see whether even answers agree better
-        return math.ceil(n_questions * (rest + (1 + n_wordings) * min(TEXTS, n_pool))) + n_wordings
-    rest += n_pool  # as it was, for what an answer adds to the objective
-    if settings.optimizer == "miprov2":
-        n_texts = (
-            2 * math.ceil(n_questions) if settings.n_demonstrations else math.ceil(n_questions)
-        )
-        n_trials = int(max(2 * n_texts * math.log2(_CANDIDATES), 1.5 * _CANDIDATES))
-        seen = min(_VALIDATION, n_selection)
-        n_full = n_trials // _FULL_EVERY + 3
-        of_trials = n_trials * min(_MINIBATCH, seen) + n_full * n_selection
-        written = 12 + (_CANDIDATES + 2) * math.ceil(n_questions)
-        return math.ceil(n_questions * (rest + of_trials + _CANDIDATES * n_pool)) + written
-    rows = min(_STEP_ROWS, n_pool)
-    steps = _STEPS * (2 * _SAMPLES + 1) * rows
-    finals = (_SAMPLES + 1) * (n_pool + n_selection)
-    return math.ceil(n_questions * (rest + steps + finals)) + _STEPS * (_SAMPLES + 1)
+    competing = size.settings.rubrics_compete
+    return 2 * size.n_heldout + size.n_selection * (1 + competing) + size.n_pool
+
+
+def reflective_calls(size: SearchSize) -> SearchCalls:
+    """Return the calls of a search that rewrites texts."""
+    n = size.settings.n_trials
+    texts = _around(size) + n * (2 * min(BATCH, size.n_pool) + size.n_selection)
+    return SearchCalls(most=math.ceil(size.calls * texts) + n)
+
+
+def balanced_calls(size: SearchSize) -> SearchCalls:
+    """Return the calls of a search for even answers."""
+    refuse_many_answers(size.judge)
+    n_instructions = len({one.turns[:1] for one in size.judge.templates().values()})
+    n_wordings = ROUNDS * PARAPHRASES * n_instructions
+    # Validation rows once more by the judge as it was, to see whether even answers agree better.
+    texts = _around(size) + size.n_selection + (1 + n_wordings) * min(TEXTS, size.n_pool)
+    return SearchCalls(most=math.ceil(size.calls * texts) + n_wordings)
+
+
+def miprov2_calls(size: SearchSize) -> SearchCalls:
+    """Return the calls of DSPy's MIPROv2 in its light form."""
+    per_text = math.ceil(size.calls)
+    n_texts = 2 * per_text if size.settings.n_demonstrations else per_text
+    n_trials = int(max(2 * n_texts * math.log2(_CANDIDATES), 1.5 * _CANDIDATES))
+    seen = min(_VALIDATION, size.n_selection)
+    n_full = n_trials // _FULL_EVERY + 3
+    of_trials = n_trials * min(_MINIBATCH, seen) + n_full * size.n_selection
+    written = 12 + (_CANDIDATES + 2) * per_text
+    # Rows to learn from once more by the judge as it was, for what an answer adds.
+    texts = _around(size) + size.n_pool + of_trials + _CANDIDATES * size.n_pool
+    return SearchCalls(most=math.ceil(size.calls * texts) + written)
+
+
+def simba_calls(size: SearchSize) -> SearchCalls:
+    """Return the calls of DSPy's SIMBA as it comes."""
+    steps = _STEPS * (2 * _SAMPLES + 1) * min(_STEP_ROWS, size.n_pool)
+    finals = (_SAMPLES + 1) * (size.n_pool + size.n_selection)
+    texts = _around(size) + size.n_pool + steps + finals
+    return SearchCalls(most=math.ceil(size.calls * texts) + _STEPS * (_SAMPLES + 1))
 
 
 TOKENS_PER_TAUGHT = 300
@@ -297,26 +349,25 @@ def estimate_run(
     )
     if settings.criteria_from != "given":
         taught += inference_effort(dataset, settings.inference)
-    if settings.optimizer == "balanced":
-        refuse_many_answers(judge)
     templates = judge.templates()
     items = list(dataset)
     sizes, lengths = sizes_of(items), MeanLengths.of(items)
     one = effort_per_text(judge.protocol, templates, sizes, lengths)
-    counts = _Counts(pool=n_pool, selection=n_selection, heldout=n_held)
-    found = None
-    if settings.optimizer == "protocol":
-        found = search_calls(
-            settings,
-            n_pool=n_pool,
-            n_selection=n_selection,
-            n_heldout=n_held,
-            competing=settings.rubrics_compete,
-            sizes=sizes,
-            by_row=_by_row(parts.selection),
+    found: SearchCalls | None = None
+    if settings.search.cost is not None:
+        found = at(settings.search.cost)(
+            SearchSize(
+                settings=settings,
+                judge=judge,
+                calls=one.calls,
+                n_pool=n_pool,
+                n_selection=n_selection,
+                n_heldout=n_held,
+                sizes=sizes,
+                by_row=_by_row(parts.selection),
+            )
         )
-    most = _bound(settings, judge, counts, one.calls) if found is None else math.ceil(found.most)
-    if most is None:
+    if found is None:
         effort = JudgingEffort()
         for name, texts in (("selection", selection), ("held", held), ("pool", pool)):
             n = bare[name] + shown.get(name, 0)
@@ -328,13 +379,14 @@ def estimate_run(
         )
     else:
         # In judgements by the judge as it is, of which most show demonstrations.
+        most = math.ceil(found.most)
         n_judged = round(most / max(one.calls, 1))
         n_shown = n_judged - n_selection - n_held
         share = most / max(one.calls, 1)
         effort = replace(
             one * n_judged,
             calls=most,
-            usual=most if found is None else found.expected,
+            usual=most if found.expected is None else found.expected,
             unlisted=one.unlisted * share,
             most=one.most * share,
         )
@@ -347,41 +399,13 @@ def estimate_run(
     return RunEstimate.of(
         whole,
         cost_usd=max(known_costs) if len(known_costs) == len(costs) else None,
-        searched=found is not None,
+        searched=found is not None and found.expected is not None,
     )
 
 
 def prompts_averaged(settings: CompileSettings, judge: Judge) -> int:
     """Return how many prompts may be averaged, each with the calls of the judge as it is."""
     return max((settings.calls_per_item or 0) // max(calls_per_item(judge), 1), 1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Counts:
-    pool: int
-    selection: int
-    heldout: int
-
-
-def _bound(settings: CompileSettings, judge: Judge, n: _Counts, calls: float) -> int | None:
-    """Return what a search with a bound takes with the rest; ``calls`` are those of one text."""
-    if settings.optimizer == "effects":
-        # The search, then the report, and the rows to show for the weights.
-        n_searched = math.floor(EFFORTS[settings.effort] * (n.selection + n.pool))
-        n_prompts = prompts_averaged(settings, judge)
-        judged = n_searched + n.selection * settings.rubrics_compete + n.heldout
-        return math.ceil(calls * (judged + n_prompts * (n.heldout + n.pool)))
-    if settings.optimizer in ("reflective", "balanced", "miprov2", "simba"):
-        return text_search_calls(
-            settings,
-            n_questions=calls,
-            n_pool=n.pool,
-            n_selection=n.selection,
-            n_heldout=n.heldout,
-            n_instructions=len({one.turns[:1] for one in judge.templates().values()}),
-            competing=settings.rubrics_compete,
-        )
-    return None
 
 
 def _by_row(rows: Rows) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
@@ -19,6 +20,94 @@ else:
 Optimizer = Literal[
     "random", "effects", "protocol", "reflective", "balanced", "miprov2", "simba", "none"
 ]
+
+_COMPILE = "judgesmith.experiments.compile"
+_TEXTS = f"{_COMPILE}.tuning:Tuning.with_texts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """A value of ``--optimizer``: all that options, checks, estimates and the run know of it.
+
+    ``about`` says what it does; ``reads`` names the settings that are for it, ``learns_from`` the
+    rows that it takes at least. ``needs_wording``: it rewrites what a model is asked.
+    ``minds_versions``: its objective may look at changed versions of texts. ``resumes``: it keeps
+    files to be resumed from. ``build`` is the method that searches, ``texts`` the search of texts
+    that it makes, ``cost`` the bound on calls, where rows and rounds do not say it.
+    """
+
+    about: str
+    reads: tuple[str, ...] = ()
+    learns_from: int = 0
+    needs_wording: bool = True
+    minds_versions: bool = False
+    resumes: bool = True
+    build: str | None = None
+    texts: str | None = None
+    cost: str | None = None
+
+
+SEARCHES: Mapping[Optimizer, Search] = {
+    "random": Search(
+        about="search demonstrations",
+        reads=("n_rounds",),
+        needs_wording=False,
+        minds_versions=True,
+        resumes=False,
+        build=f"{_COMPILE}.tuning:Tuning.with_demonstrations",
+    ),
+    "effects": Search(
+        about="search the protocol by the effects of its options, within a bound on calls",
+        reads=("n_draws", "fixed", "effort", "calls_per_item"),
+        build=f"{_COMPILE}.tuning:Tuning.with_effects",
+        cost=f"{_COMPILE}.estimate:effects_calls",
+    ),
+    "protocol": Search(
+        about="search the whole protocol",
+        reads=("n_trials", "n_draws", "fixed", "screen", "vary_samples", "storage", "models"),
+        needs_wording=False,
+        minds_versions=True,
+        build=f"{_COMPILE}.tuning:Tuning.with_protocol",
+        cost=f"{_COMPILE}.estimate:protocol_calls",
+    ),
+    "reflective": Search(
+        about="rewrite texts after wrong scores",
+        reads=("n_trials",),
+        learns_from=9,
+        build=_TEXTS,
+        texts=f"{_COMPILE}.searching:by_reflection",
+        cost=f"{_COMPILE}.estimate:reflective_calls",
+    ),
+    "balanced": Search(
+        about="reword instructions until scores are spread evenly, without ratings",
+        learns_from=10,
+        build=_TEXTS,
+        texts=f"{_COMPILE}.searching:by_even_answers",
+        cost=f"{_COMPILE}.estimate:balanced_calls",
+    ),
+    "miprov2": Search(
+        about="DSPy's MIPROv2",
+        learns_from=4,
+        build=_TEXTS,
+        texts=f"{_COMPILE}.searching:by_dspy",
+        cost=f"{_COMPILE}.estimate:miprov2_calls",
+    ),
+    "simba": Search(
+        about="DSPy's SIMBA",
+        learns_from=8,
+        build=_TEXTS,
+        texts=f"{_COMPILE}.searching:by_dspy",
+        cost=f"{_COMPILE}.estimate:simba_calls",
+    ),
+    "none": Search(about="no search", needs_wording=False, minds_versions=True, resumes=False),
+}
+
+
+def searches_reading(setting: str) -> tuple[Optimizer, ...]:
+    """Return the optimizers that a setting is for."""
+    return tuple(name for name, one in SEARCHES.items() if setting in one.reads)
+
+
 Effort = Literal["light", "medium", "heavy"]
 Task = Literal["summarization", "story_completion", "question_answering", "translation"]
 Group = Literal["data", "judge", "search", "run"]
@@ -86,11 +175,8 @@ class CompileFields(SettingsModel):
     )
     optimizer: Optimizer = Field(
         default="random",
-        description="Search demonstrations (random), the protocol by the effects of its options "
-        "within a bound on calls (effects), or the whole protocol; rewrite texts after "
-        "wrong scores (reflective); reword instructions until scores are spread evenly, without "
-        "ratings (balanced); an optimizer of DSPy (miprov2, simba); or none. Weights are fitted "
-        "after each.",
+        description=f"{'; '.join(f'{name}: {one.about}' for name, one in SEARCHES.items())}. "
+        "Weights are fitted after each.",
         json_schema_extra=_told("search"),
     )
     objective: AnyObjective = Field(

@@ -21,6 +21,7 @@ import dspy
 from judgesmith.errors import file_faults
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import Parts, examples_of
+from judgesmith.front_door import at
 from judgesmith.optimizers import (
     DSPyOptimizer,
     EffectSearch,
@@ -446,45 +447,81 @@ class TextsFound:
     complete: bool = True
 
 
+@dataclass(frozen=True, kw_only=True)
+class _TextSearch:
+    """A search of texts that has ended."""
+
+    judge: Judge
+    search: ReflectiveSearch | DSPyOptimizer | FairPromptSearch
+    notes: Sequence[str]
+
+
 def text_search(settings: CompileSettings, start: Judge, parts: Parts, **given: Any) -> TextsFound:
     """Return what ``settings.optimizer`` makes of a judge on the rows of a compilation."""
     if parts.pool is None:
         return TextsFound(judge=start, notes=("no rows are left to learn from, so nothing was.",))
-    trials: Sequence[TrialRecord]
     given["percent_of_max"] = settings.percent_of_max
-    found: ReflectiveSearch | DSPyOptimizer | None = None
     train, select = examples_of(parts.pool), examples_of(parts.selection)
-    if settings.optimizer == "balanced":
-        told = ("seed", "lm", "concurrency", "on_progress", "on_trial")
-        balanced = FairPromptSearch(**{name: given[name] for name in told if name in given})
-        judge = balanced.compile(start, trainset=train)
-        notes, trials = balanced_notes(balanced), balanced.trials_
-        complete = balanced.complete_
-    elif settings.optimizer == "reflective":
-        found = search = ReflectiveSearch(n_trials=settings.n_trials, **given)
-        judge = search.compile(start, trainset=train, valset=select)
-        notes = [search.ended_] if search.ended_ else rewrite_notes(search)
-        trials = search.trials_
-        complete = search.complete_
-    else:
-        name: Any = settings.optimizer
-        shown = dict.fromkeys(DEMONSTRATIONS[name], settings.n_demonstrations)
-        found = bridged = DSPyOptimizer(name, settings=shown, **given)
-        judge = bridged.compile(start, trainset=train, valset=select)
-        notes, trials, complete = bridged_notes(bridged), bridged.trials_, bridged.complete_
+    found: _TextSearch = at(settings.search.texts)(settings, start, train, select, given)
+    search, stage = found.search, settings.optimizer
+    trials: Sequence[TrialRecord] = search.trials_
     return TextsFound(
-        judge=judge,
-        history=tuple(
-            {"stage": settings.optimizer, **plain_trial(one, settings.optimizer)} for one in trials
-        ),
-        notes=tuple(notes),
+        judge=found.judge,
+        history=tuple({"stage": stage, **plain_trial(one, stage)} for one in trials),
+        notes=tuple(found.notes),
         confirmation=None
-        if found is None
+        if isinstance(search, FairPromptSearch)
         else confirmation_record(
-            found.confirmation_, taken=found.taken_, chosen_on=len(parts.selection)
+            search.confirmation_, taken=search.taken_, chosen_on=len(parts.selection)
         ),
-        complete=complete,
+        complete=search.complete_,
     )
+
+
+_Examples = Sequence[dspy.Example]
+
+
+def by_reflection(
+    settings: CompileSettings,
+    start: Judge,
+    train: _Examples,
+    select: _Examples,
+    given: Mapping[str, Any],
+) -> _TextSearch:
+    """Rewrite texts after wrong scores."""
+    search = ReflectiveSearch(n_trials=settings.n_trials, **given)
+    judge = search.compile(start, trainset=train, valset=select)
+    notes = [search.ended_] if search.ended_ else rewrite_notes(search)
+    return _TextSearch(judge=judge, search=search, notes=notes)
+
+
+def by_even_answers(
+    settings: CompileSettings,
+    start: Judge,
+    train: _Examples,
+    select: _Examples,
+    given: Mapping[str, Any],
+) -> _TextSearch:
+    """Reword instructions until answers are spread evenly."""
+    told = ("seed", "lm", "concurrency", "on_progress", "on_trial")
+    search = FairPromptSearch(**{name: given[name] for name in told if name in given})
+    judge = search.compile(start, trainset=train)
+    return _TextSearch(judge=judge, search=search, notes=balanced_notes(search))
+
+
+def by_dspy(
+    settings: CompileSettings,
+    start: Judge,
+    train: _Examples,
+    select: _Examples,
+    given: Mapping[str, Any],
+) -> _TextSearch:
+    """Let an optimizer of DSPy change the judge."""
+    name: Any = settings.optimizer
+    shown = dict.fromkeys(DEMONSTRATIONS[name], settings.n_demonstrations)
+    search = DSPyOptimizer(name, settings=shown, **given)
+    judge = search.compile(start, trainset=train, valset=select)
+    return _TextSearch(judge=judge, search=search, notes=bridged_notes(search))
 
 
 def rewrite_notes(search: ReflectiveSearch) -> list[str]:

@@ -19,7 +19,7 @@ from pydantic import (
 
 from judgesmith.data.items import DataSet
 from judgesmith.errors import InputError
-from judgesmith.experiments.compile.fields import CompileFields
+from judgesmith.experiments.compile.fields import SEARCHES, CompileFields, Search
 from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
@@ -145,15 +145,15 @@ class CompileSettings(CompileFields):
                 "rubric.",
                 hint="leave 'criteria' out of inference.without.",
             )
-        if self.optimizer in ("effects", "protocol"):
+        if "fixed" in self.search.reads:
             check_fixed(self.fixed, self.protocol)
-        if self.screen and self.optimizer != "protocol":
+        if self.screen and "screen" not in self.search.reads:
             raise InputError(
                 "a search of the protocol is screened (optimizer='protocol'), and this is "
                 f"{self.optimizer}.",
                 hint="leave screen out.",
             )
-        if self.calls_per_item is not None and self.optimizer != "effects":
+        if self.calls_per_item is not None and "calls_per_item" not in self.search.reads:
             raise InputError(
                 "calls per item are given to a search of effects (optimizer='effects'), and this "
                 f"is {self.optimizer}.",
@@ -167,13 +167,17 @@ class CompileSettings(CompileFields):
     def _without_another_search(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what only another search would read: it decides nothing."""
         found: dict[str, Any] = plain(self)
-        of_protocol = () if self.optimizer in ("effects", "protocol") else ("n_draws", "fixed")
-        tried = () if self.optimizer in ("protocol", "reflective") else ("n_trials",)
-        unread = (*of_protocol, *tried, *(("effort",) if self.optimizer != "effects" else ()))
+        of_some = ("n_draws", "fixed", "n_trials", "effort")
+        unread = tuple(name for name in of_some if name not in self.search.reads)
         optional = ("models", "roles", "screen", "calls_per_item")
         unread += tuple(name for name in optional if not getattr(self, name))
         unread += () if self.minds_versions else ("task", "kinds", "holdout_kinds", "versions")
         return {name: value for name, value in found.items() if name not in unread}
+
+    @property
+    def search(self) -> Search:
+        """What is known of the optimizer."""
+        return SEARCHES[self.optimizer]
 
     @property
     def aims(self) -> Objective | SeveralObjectives:
@@ -199,8 +203,7 @@ class CompileSettings(CompileFields):
         """How many demonstrations there must be training rows for."""
         if self.optimizer == "none":
             return 0
-        to_learn_from = {"reflective": 9, "balanced": 10, "miprov2": 4, "simba": 8}
-        return max(to_learn_from.get(self.optimizer, 0), self.n_demonstrations)
+        return max(self.search.learns_from, self.n_demonstrations)
 
     @property
     def criteria_from(self) -> Literal["inferred", "human", "given"]:

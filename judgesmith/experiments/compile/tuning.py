@@ -31,6 +31,7 @@ from judgesmith.experiments.compile.searching import (
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import Parts, examples_of
 from judgesmith.experiments.evaluate.agreement import agreement_report, plain
+from judgesmith.front_door import at
 from judgesmith.optimizers import FitAggregation, PredictionTable, RandomDemonstrationSearch
 from judgesmith.optimizers.base import OFFLINE
 from judgesmith.optimizers.fitting.panels import equal_weights
@@ -72,7 +73,7 @@ def check_searched(settings: CompileSettings) -> None:
         )
     if settings.optimizer == "protocol":
         return
-    if "versions" in objective.needs and settings.optimizer not in ("random", "none"):
+    if "versions" in objective.needs and not settings.search.minds_versions:
         raise InputError(
             f"texts are learned from single rows, and {objective} looks at changed versions of "
             "all.",
@@ -285,23 +286,18 @@ class Tuning:
 
     def optimized(self, judge: Judge, parts: Parts, *, bare: Judge) -> Judge | Panel:
         """Return the best judge found."""
-        if self.settings.optimizer == "none":
+        if self.settings.search.build is None:
             return judge
-        if self.settings.optimizer == "effects":
-            found = self._with_effects(judge, parts)
-            if isinstance(found, Panel):
-                return self._averaged(found, parts)
-            judge = found
-        elif self.settings.optimizer == "protocol":
-            judge = self._with_protocol(judge, bare, parts)
-        elif self.settings.optimizer != "random":
-            judge = self._with_texts(judge, parts)
-        elif parts.pool is not None:
-            judge = self._with_demonstrations(judge, parts.pool, parts.selection)
-        return self.aggregated(judge, parts)
+        found = at(self.settings.search.build)(self, judge, parts, bare)
+        if isinstance(found, Panel):
+            return self._averaged(found, parts)
+        return self.aggregated(found, parts)
 
-    def _with_demonstrations(self, judge: Judge, pool: Rows, selection: Rows) -> Judge:
-        settings = self.settings
+    def with_demonstrations(self, judge: Judge, parts: Parts, bare: Judge) -> Judge:
+        """Return the judge with the demonstrations that agree best."""
+        settings, pool, selection = self.settings, parts.pool, parts.selection
+        if pool is None:
+            return judge
         search = RandomDemonstrationSearch(
             **self._common("demonstrations", settings.n_rounds * len(selection.texts) + len(pool)),
             n_demonstrations=settings.n_demonstrations,
@@ -333,7 +329,8 @@ class Tuning:
         )
         return best
 
-    def _with_texts(self, start: Judge, parts: Parts) -> Judge:
+    def with_texts(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
+        """Return the judge with the texts that a search wrote."""
         log = None
         if self.files.log is not None:
             log = SearchLog(path=self.files.log, lm=self.lm, stage=self.settings.optimizer)
@@ -396,7 +393,8 @@ class Tuning:
         self.confirmation = {**(self.confirmation or {}), "aggregation_by_member": tests}
         return Panel(members, equal_weights(scores, rows.human, rows.scale))
 
-    def _with_effects(self, start: Judge, parts: Parts) -> Judge | Panel:
+    def with_effects(self, start: Judge, parts: Parts, bare: Judge) -> Judge | Panel:
+        """Return the judge, or several to average, that a search of effects found."""
         search = effect_search(
             self.settings,
             parts,
@@ -418,7 +416,8 @@ class Tuning:
         }
         return best
 
-    def _with_protocol(self, start: Judge, bare: Judge, parts: Parts) -> Judge:
+    def with_protocol(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
+        """Return the judge that a search of the protocol found; ``bare`` lets rubrics compete."""
         competing = self.settings.rubrics_compete
         student = bare if competing else start
         common = self._common("protocol", None)

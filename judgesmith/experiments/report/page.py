@@ -21,7 +21,7 @@ from judgesmith.experiments.report.reading import ReportCell, ReportRun
 from judgesmith.experiments.report.sections import board_section, cell_section
 from judgesmith.experiments.runs.leaderboard import BoardBlock
 
-_FILES = files("judgesmith.experiments").joinpath("templates")
+_FILES = files("judgesmith.experiments").joinpath("report", "templates")
 
 SCRIPT = _FILES.joinpath("report.js").read_text("utf-8")
 

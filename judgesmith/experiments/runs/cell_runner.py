@@ -303,10 +303,6 @@ def _refuse_seen(
         )
 
 
-SEARCHED_NOWHERE = ("random", "none")
-"""Optimizers that keep no study."""
-
-
 class Maker:
     """Makes the cells of a run, one at a time."""
 
@@ -348,7 +344,7 @@ class Maker:
         competing = self.models.competing(cell, settings)
         roles = self.models.roles(cell, settings)
         files = None
-        if settings.optimizer not in SEARCHED_NOWHERE:
+        if settings.search.resumes:
             endpoints = endpoints_of(lm, {**competing, **roles})
             own_run = settings.fingerprint(dataset, str(lm.model), endpoints)
             files = self._search_files(cell, own_run)

@@ -9,6 +9,7 @@ from typing import Any
 from judgesmith.data.rows import given_scales
 from judgesmith.errors import FileError, InputError
 from judgesmith.experiments.ablate.rows import ABLATIONS
+from judgesmith.experiments.compile.fields import SEARCHES, searches_reading
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.tuning import check_searched
 from judgesmith.experiments.specs.faults import meant, unknown_name
@@ -85,21 +86,13 @@ def _chain(
     return chain
 
 
-OPTIMIZERS = (
-    *("random", "effects", "protocol", "reflective", "balanced", "miprov2", "simba", "none"),
-)
-
-_OF_SEARCHES: Mapping[str, tuple[str, ...]] = {
-    "rounds": ("random",),
-    "trials": ("protocol", "reflective"),
-    "draws": ("effects", "protocol"),
-    "effort": ("effects",),
-    "calls_per_item": ("effects",),
-    "screen": ("protocol",),
-    "vary_samples": ("protocol",),
-    "models": ("protocol",),
+_OF_SEARCHES = {
+    "trials": "n_trials",
+    "draws": "n_draws",
+    **{name: name for name in ("effort", "calls_per_item", "screen", "vary_samples", "models")},
+    "rounds": "n_rounds",
 }
-"""Fields of some searches, and the searches."""
+"""Fields that are for some searches, and the settings that they are."""
 
 _PROVIDERS = (
     *("openai", "anthropic", "gemini", "mistral", "cohere", "groq", "deepseek", "ollama", "azure"),
@@ -158,11 +151,12 @@ def _check_optimizers(spec: Spec, blame: Blame) -> None:
     for name, one in spec.optimizers.items():
         place: Place = ("optimizers", name)
         kind = one.optimizer or name
-        if kind not in OPTIMIZERS:
-            said = unknown_name("optimizer", name, OPTIMIZERS).rstrip(".?")
+        if kind not in SEARCHES:
+            said = unknown_name("optimizer", name, SEARCHES).rstrip(".?")
             blame(place, f"{said}, or say which it is: 'optimizer: random', say.")
             continue
-        for field, searches in _OF_SEARCHES.items():
+        for field, setting in _OF_SEARCHES.items():
+            searches = searches_reading(setting)
             if field in one.said and kind not in searches:
                 blame(
                     (*place, field),
@@ -254,14 +248,12 @@ def _circle(spec: Spec, start: str) -> tuple[str, ...]:
 def _check_left_out(spec: Spec, blame: Blame) -> None:
     """Tell of combinations that name what there is not."""
     # One that is misspelled where it stands is told of there.
-    unknown = any(
-        (one.optimizer or name) not in OPTIMIZERS for name, one in spec.optimizers.items()
-    )
+    unknown = any((one.optimizer or name) not in SEARCHES for name, one in spec.optimizers.items())
     known: Mapping[str, Sequence[Any]] = {
         "data": tuple(spec.data),
         "target": tuple(dict.fromkeys(t for one in spec.data.values() for t in one.targets)),
         "judge": tuple(spec.judges),
-        "optimizer": (*spec.optimizers, *(OPTIMIZERS if unknown else ())),
+        "optimizer": (*spec.optimizers, *(SEARCHES if unknown else ())),
         "model": tuple(spec.models),
         "seed": spec.seeds,
     }
@@ -331,7 +323,7 @@ def check_combinations(spec: Spec, cells: Sequence[Cell], *, blame: Blame) -> No
 def _check_search(settings: CompileSettings, judge: JudgeSpec) -> None:
     """Refuse a search that cannot be made for a judge, or an objective that it does not mind."""
     family = family_of(judge.judge)
-    if not family.asks and settings.optimizer not in ("none", "protocol", "random"):
+    if not family.asks and settings.search.needs_wording:
         raise InputError(
             f"{settings.optimizer} rewrites what a model is asked, and a {family.name} judge asks "
             "none.",

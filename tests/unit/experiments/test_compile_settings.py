@@ -4,6 +4,7 @@ import inspect
 import json
 import runpy
 from pathlib import Path
+from typing import get_args
 
 import dspy
 import numpy as np
@@ -16,11 +17,13 @@ from judgesmith.data.score_files import Scores
 from judgesmith.experiments import CompileSettings, evaluate_judge, evaluate_scores
 from judgesmith.experiments.ablate.rows import without
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.fields import SEARCHES, Optimizer
 from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric, rubric_for
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.starting import better_start
 from judgesmith.experiments.compile.tuning import Tuning
 from judgesmith.experiments.evaluate.describing import describe, mirrored_criteria
+from judgesmith.front_door import at
 from judgesmith.metrics import tie_aware_accuracy, weighted_kappa
 from judgesmith.programs import ActiveCritic, DirectJudge
 from judgesmith.programs.lm import lm_client_of, model
@@ -180,6 +183,16 @@ def test_screening_tries_more_and_is_unsaid_where_there_is_none():
 def test_the_page_of_settings_is_written_from_the_fields():
     writer = runpy.run_path(str(ROOT / ".ci" / "settings_page.py"))
     assert writer["PAGE"].read_text(encoding="utf-8") == writer["page"]()
+
+
+def test_every_optimizer_has_a_row_and_is_named_where_users_look():
+    assert tuple(SEARCHES) == get_args(Optimizer)
+    places = ["docs/reference/command-line.md", "judgesmith/experiments/specs/templates/start.yaml"]
+    page, template = (ROOT.joinpath(one).read_text(encoding="utf-8") for one in places)
+    assert "| `--optimizer " + r"\|".join(SEARCHES) + "` |" in page
+    assert f"({', '.join(SEARCHES)})" in template
+    for one in SEARCHES.values():
+        assert all(callable(at(place)) for place in (one.build, one.texts, one.cost) if place)
 
 
 # besides

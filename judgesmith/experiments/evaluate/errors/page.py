@@ -29,7 +29,7 @@ _HARMLESS = frozenset("\n\t\u200c\u200d")
 _LINE_ENDS = frozenset("\x85\u2028\u2029")
 
 
-def visible(value: object) -> object:
+def page_text(value: object) -> object:
     r"""Return a text with characters that hide or turn others written out, and lines ended ``\n``.
 
     Markup and what is no text stay as they are.
@@ -60,14 +60,14 @@ def points(value: float | None) -> str:
 
 
 TEMPLATES = Environment(
-    loader=PackageLoader("judgesmith.experiments"),
+    loader=PackageLoader("judgesmith.experiments", "report/templates"),
     autoescape=True,
-    finalize=visible,
+    finalize=page_text,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
 )
-"""The templates of all pages; each value that they print is made visible and escaped."""
+"""The templates of all pages; each value that they print is made readable and escaped."""
 
 TEMPLATES.filters |= {"cut": cut, "points": points}
 TEMPLATES.globals |= {
