@@ -5,6 +5,7 @@ import re
 import sys
 import tomllib
 from fnmatch import fnmatch
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -30,17 +31,21 @@ FOREIGN = {
 }
 
 
-def our_files(folder=ROOT):
-    """Yield every file that belongs to the tree: not ignored, not reached through a link."""
-    ignored = [line.strip() for line in (ROOT / ".gitignore").read_text().splitlines() if line]
-    names = [pattern.strip("/") for pattern in ignored] + [".git"]
+IGNORED = (
+    ".git",
+    *(line.strip().strip("/") for line in (ROOT / ".gitignore").read_text().split("\n") if line),
+)
+
+
+@cache
+def our_files(folder=ROOT, names=IGNORED):
+    """Return every file that belongs to the tree: not ignored, not reached through a link."""
+    found = []
     for path in sorted(folder.iterdir()):
         if path.is_symlink() or any(fnmatch(path.name, name) for name in names):
             continue
-        if path.is_dir():
-            yield from our_files(path)
-        else:
-            yield path
+        found += our_files(path, names) if path.is_dir() else [path]
+    return found
 
 
 def our_texts():
@@ -52,6 +57,7 @@ def our_texts():
             continue
 
 
+@cache
 def imported(path):
     """Return the top-level names that a Python file imports, at module level or anywhere below."""
     found = set()

@@ -27,8 +27,8 @@ from judgesmith.cli.main import BAD_INPUT
 from judgesmith.programs.lm.cache import store
 
 TABLE = Path(__file__).with_name("bad_inputs.yaml")
+VERSION = version("judgesmith")
 SCALE = {"overall": [1, 5]}
-UNREADABLE = ("unreadable", "secret")
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
 
 
@@ -142,7 +142,7 @@ def json_fault(err, refusal):
 def plain(text, shelf):
     """Return a message without what differs from run to run and from machine to machine."""
     text = text.replace(str(Path(shelf).resolve()), "<here>").replace(str(shelf), "<here>")
-    text = text.replace(version("judgesmith"), "<version>")
+    text = text.replace(VERSION, "<version>")
     return re.sub(r"\b[0-9a-f]{12}\b", "<run>", text)
 
 
@@ -162,16 +162,16 @@ def _counting(asked):
 
 
 def contents(folder, above=""):
-    """Return every file with its bytes and its mode, and every folder, by path."""
+    """Return what changes with every write of a file, and the mode of every folder, by path."""
     found = {}
     with suppress(PermissionError), os.scandir(folder) as entries:
         for one in entries:
-            path = Path(one.path)
-            read = path.is_file() and not one.name.startswith(UNREADABLE)
-            known = path.read_bytes() if read else None
-            found[above + one.name] = (one.stat(follow_symlinks=False).st_mode, known)
+            at = one.stat(follow_symlinks=False)
+            found[above + one.name] = (at.st_mode, at.st_ino)
             if one.is_dir(follow_symlinks=False):
                 found |= contents(one.path, f"{above}{one.name}/")
+            else:
+                found[above + one.name] += (at.st_size, at.st_mtime_ns, at.st_ctime_ns)
     return found
 
 
