@@ -42,6 +42,11 @@ from judgesmith.signatures.scale import PERCENT
 NAMES = ("a", "b")
 
 
+def fitting(*given, **settings):
+    """Return a fit that repeats its cross-validation less often than by default."""
+    return FitAggregation(*given, **{"n_repeats": 2, **settings})
+
+
 def rows_and_judgements(n, *, law, seed=0, sources=None):
     rng = np.random.default_rng(seed)
     points = rng.uniform(0, 100, size=(n, 3))
@@ -86,7 +91,7 @@ def one_criterion_knows(points, rng):
     [(overall_knows, "overall"), (mean_knows, "mean"), (one_criterion_knows, "criteria")],
 )
 def test_the_way_that_knows_is_taken(law, chosen):
-    fit = FitAggregation()
+    fit = fitting()
     aggregation = fit.choose(*rows_and_judgements(120, law=law))
     assert fit.chosen_ == chosen
     assert aggregation.kind == ("linear" if chosen == "criteria" else chosen)
@@ -95,15 +100,15 @@ def test_the_way_that_knows_is_taken(law, chosen):
 @pytest.mark.no_cover
 def test_unscored_rows_teach_nothing():
     rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
-    plain = FitAggregation().choose(rows.take(np.arange(100)), judgements[:100])
+    plain = fitting().choose(rows.take(np.arange(100)), judgements[:100])
     lost = [*judgements[:100], *[Judgement.unscored("lost")] * 20]
-    assert FitAggregation().choose(rows, lost) == plain
+    assert fitting().choose(rows, lost) == plain
 
 
 @pytest.mark.no_cover
 def test_lexical_features_are_reported_and_not_taken_unless_allowed():
     rows, judgements = rows_and_judgements(60, law=overall_knows)
-    fit = FitAggregation(lexical=False)
+    fit = fitting(lexical=False)
     fit.choose(rows, judgements)
     assert [trial.name for trial in fit.trials_ if not trial.allowed] == ["lexical"]
     assert fit.chosen_ != "lexical"
@@ -190,7 +195,7 @@ def test_the_student_is_left_as_it_was_and_its_demonstrations_teach_nothing(monk
     )
     student = ActiveCritic(ActiveCriticConfig(demonstrations={"overall": (shown,)}))
     before = student.dump_state()
-    fit = FitAggregation(scale=Scale(low=1, high=5))
+    fit = fitting(scale=Scale(low=1, high=5))
     judged = []
     choose = fit.choose
     monkeypatch.setattr(
@@ -208,7 +213,7 @@ def test_the_student_is_left_as_it_was_and_its_demonstrations_teach_nothing(monk
 @pytest.mark.parametrize("extra", [{"teacher": ActiveCritic()}, {"valset": rated(3)}])
 def test_teacher_and_valset_are_refused(extra):
     with pytest.raises(ValueError, match="cross-validates within trainset"):
-        FitAggregation().compile(ActiveCritic(), trainset=rated(5), **extra)
+        fitting().compile(ActiveCritic(), trainset=rated(5), **extra)
 
 
 def knowing(weight=1.0, **changes):
@@ -228,7 +233,7 @@ def knowing(weight=1.0, **changes):
 class TestWeightsTheStudentHas:
     @pytest.mark.no_cover
     def test_they_compete_first_and_stay_where_nothing_is_much_better(self):
-        fit = FitAggregation()
+        fit = fitting()
         rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
         own = knowing()
         assert fit.choose(rows, judgements, own=own) == own
@@ -237,7 +242,7 @@ class TestWeightsTheStudentHas:
 
     @pytest.mark.no_cover
     def test_they_go_where_another_way_is_much_better(self):
-        fit = FitAggregation()
+        fit = fitting()
         rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
         assert fit.choose(rows, judgements, own=knowing(-1.0)) != knowing(-1.0)
         assert fit.trials_[0].name == "own"
@@ -254,7 +259,7 @@ class TestWeightsTheStudentHas:
         ],
     )
     def test_they_stay_where_there_is_too_little_to_learn(self, own, name):
-        fit = FitAggregation()
+        fit = fitting()
         few = rows_and_judgements(FEWEST_ROWS - 1, law=one_criterion_knows)
         of_few_sources = rows_and_judgements(80, law=one_criterion_knows, sources=4)
         lost = few[0], [Judgement.unscored("lost")] * len(few[0])
@@ -269,10 +274,10 @@ class TestWeightsTheStudentHas:
             terms=("criterion:fluency",), centers=(50,), spreads=(20,), weights=(1,), limit=3
         )
         student = ActiveCritic(rubric=rubric, aggregation=own)
-        fit = FitAggregation(scale=Scale(low=1, high=5))
+        fit = fitting(scale=Scale(low=1, high=5))
         fit.compile(student, trainset=rated(30))
         assert fit.trials_[0].name == "own"
-        few = FitAggregation(scale=Scale(low=1, high=5))
+        few = fitting(scale=Scale(low=1, high=5))
         assert few.compile(student, trainset=rated(9)).protocol == student.protocol
 
 
@@ -294,25 +299,25 @@ class TestCriteriaWithGaps:
         gaps = with_gaps(judgements, 0.03)
         whole = [n for n, one in enumerate(gaps) if one.criteria["b"].score is not None]
         assert 110 < len(whole) < 120
-        expected = FitAggregation().choose(rows.take(whole), [judgements[n] for n in whole])
-        assert FitAggregation().choose(rows, gaps) == expected
+        expected = fitting().choose(rows.take(whole), [judgements[n] for n in whole])
+        assert fitting().choose(rows, gaps) == expected
         assert "criterion:b" in expected.terms
 
     @pytest.mark.no_cover
     def test_a_criterion_that_is_often_missing_is_not_weighed_and_costs_no_row(self):
         rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
-        fit = FitAggregation()
+        fit = fitting()
         found = fit.choose(rows, with_gaps(judgements, 0.3))
         assert "mean" not in [trial.name for trial in fit.trials_]
         assert "criterion:b" not in found.terms
         without = with_gaps(judgements, 1.0)
-        assert FitAggregation().choose(rows, without) == found
+        assert fitting().choose(rows, without) == found
 
     @pytest.mark.no_cover
     def test_the_judge_scores_every_row_that_it_scored_before(self):
         rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
         gaps = with_gaps(judgements, 0.3)
-        learned = FitAggregation(lexical=True).choose(rows, gaps)
+        learned = fitting(lexical=True).choose(rows, gaps)
         for item, one in zip(rows.items, gaps, strict=True):
             found = aggregate(learned, one, item)
             assert found.problem is None

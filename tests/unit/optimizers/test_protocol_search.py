@@ -398,7 +398,7 @@ def test_demonstrations_that_are_fixed_are_not_searched():
 
 # The search on simulated protocols, a few; benchmark ``protocol_simulation`` has more.
 
-SEEDS = range(3)
+SEEDS = range(2)
 
 
 @pytest.fixture

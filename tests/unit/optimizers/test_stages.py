@@ -1,6 +1,7 @@
 """Stages of a search: screening, racing, elimination and confirmation."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -112,10 +113,10 @@ def test_who_fell_behind_is_held_against_the_start_on_as_many_rows():
 
 @pytest.mark.no_cover
 def test_where_nobody_is_better_luck_is_found_out():
-    lucky = [Searching([4.0] * 10, draw=draw, rule=None).search.taken for draw in range(8)]
-    taken = [Searching([4.0] * 10, draw=draw).search.taken for draw in range(8)]
-    assert lucky.count(0) <= 3
-    assert taken.count(0) >= 7
+    lucky = [Searching([4.0] * 10, draw=draw, rule=None).search.taken for draw in range(4)]
+    taken = [Searching([4.0] * 10, draw=draw).search.taken for draw in range(4)]
+    assert lucky.count(0) <= 1
+    assert taken.count(0) >= 3
 
 
 @pytest.mark.no_cover
@@ -327,6 +328,7 @@ class SearchingScreenedSearch:
         rule=None,
         n=N_SCREENED_SEARCH,
         start=None,
+        space=SPACE,
         **settings,
     ):
         self.rows_left = [rows]
@@ -339,7 +341,7 @@ class SearchingScreenedSearch:
 
         first = settings.pop("first", ())
         self.search = ScreenedSearch(
-            proposer=Proposer(study=self.study, space=SPACE, sampler=tpe, seed=0, first=first),
+            proposer=Proposer(study=self.study, space=space, sampler=tpe, seed=0, first=first),
             make=make,
             objective=Agreement("q"),
             order=stratified_order(
@@ -349,7 +351,7 @@ class SearchingScreenedSearch:
             **{"screen": ScreeningStage(), "n_trials": 60, "batch": 6, "seed": 0, **settings},
         )
         self.start = SimulatedScreenedSearch({}, self.rows_left) if start is None else start
-        known = [configuration_id(SPACE.complete({}))] if start is None else []
+        known = [configuration_id(space.complete({}))] if start is None else []
         self.found = self.search.run(self.start, known=known)
 
     @property
@@ -357,15 +359,20 @@ class SearchingScreenedSearch:
         return self.search.trials[self.search.taken].picked
 
 
+@cache
+def undisturbed():
+    return SearchingScreenedSearch()
+
+
 def test_the_best_of_256_is_found_with_a_tenth_of_the_rows_of_those_that_are_tried():
-    one = SearchingScreenedSearch()
+    one = undisturbed()
     assert one.taken == BEST
     assert one.search.n_judged == 10**6 - one.rows_left[0]
     assert one.search.n_judged < 0.15 * 61 * N_SCREENED_SEARCH
 
 
 def test_the_study_is_told_of_everybody_once_the_race_is_over():
-    one = SearchingScreenedSearch()
+    one = undisturbed()
     told = {trial.user_attrs["k"]: trial.value for trial in one.study.get_trials()}
     assert sorted(told) == list(range(60))
     assert all(value is not None for value in told.values())
@@ -386,7 +393,7 @@ def test_given_configurations_are_tried_first_and_nothing_is_tried_twice():
 
 @pytest.mark.parametrize("rows", [300, 900, 1400, 1900])
 def test_a_search_that_was_ended_goes_on_to_what_it_would_have_found(rows):
-    whole = SearchingScreenedSearch()
+    whole = undisturbed()
     cut = SearchingScreenedSearch(rows=rows)
     assert not cut.search.complete
     again = SearchingScreenedSearch(study=cut.study)
@@ -441,9 +448,10 @@ def test_a_winner_is_confirmed_among_all_that_were_screened():
 
 
 def test_a_space_that_is_used_up_ends_the_search():
-    one = SearchingScreenedSearch(n_trials=400, batch=40)
-    assert len(one.search.trials) == 256
-    assert one.taken == BEST
+    space = Space(choices=SPACE.choices[:3])
+    one = SearchingScreenedSearch(n_trials=100, batch=10, space=space)
+    assert len(one.search.trials) == space.size == 64
+    assert one.taken == dict.fromkeys("abc", "2")
 
 
 @pytest.mark.parametrize(("n", "rows"), [(9, {9}), (40, {10, 40}), (100, {10, 20, 100})])
