@@ -201,7 +201,7 @@ def _writes(server: Any, folder: Path, small: bool) -> list[Row]:
 def tried(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
     """Run ``tests/unit/support/crashing.py`` in a folder of its own and return what it found."""
     folder.mkdir()
-    (folder.parent / f"{folder.name}.json").write_text(json.dumps(job))
+    (folder.parent / f"{folder.name}.json").write_text(json.dumps([job]))
     done = subprocess.run(
         [sys.executable, crashing.__file__, str(folder.parent / f"{folder.name}.json")],
         cwd=folder,
@@ -211,5 +211,5 @@ def tried(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
     )
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    (found,) = json.loads(done.stdout)
+    return dict(found)

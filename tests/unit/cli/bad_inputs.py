@@ -54,7 +54,8 @@ class Refusal:
 
 def table():
     """Return every line of the table."""
-    return [Refusal(**one) for one in yaml.safe_load(TABLE.read_text(encoding="utf-8"))]
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return [Refusal(**one) for one in yaml.load(TABLE.read_text(encoding="utf-8"), loader)]
 
 
 def missing_need(refusal):

@@ -1,9 +1,9 @@
 """Runs commands that die, or lose their disk, between any two writes, and commands after them.
 
-Run it in a process of its own, from an empty folder: ``python
-tests/unit/support/crashing.py JOB.json`` writes
-one JSON object. It loads the command line once and forks a child for every command, so that a
-command costs what it does and not what starting Python costs. A job has these keys:
+Run it in a process of its own, from an empty folder: ``python tests/unit/support/crashing.py
+JOBS.json`` writes a list with an object for each job. It loads the command line once and forks a
+child for every command, so that a command costs what it does and not what starting Python costs.
+A job has these keys:
 
 ``command``
     what follows ``judgesmith``; run in a folder of its own, beside what is in ``files``
@@ -209,8 +209,10 @@ def main(job):
     import judgesmith.optimizers
     import judgesmith.programs.lm.engines  # noqa: F401 - what a child need not load
 
-    here, began = Path.cwd(), time.monotonic()
+    began = time.monotonic()
     command, makes, fault = job["command"], job["makes"], job["fault"]
+    here = Path.cwd() / f"{command[0]}-{fault}"
+    here.mkdir()
 
     def fresh(name):
         return Path(shutil.copytree(job["files"], here / name))
@@ -260,4 +262,5 @@ def main(job):
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(main(json.loads(Path(sys.argv[1]).read_text()))) + "\n")
+    given = json.loads(Path(sys.argv[1]).read_text())
+    sys.stdout.write(json.dumps([main(job) for job in given]) + "\n")
