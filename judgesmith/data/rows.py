@@ -456,7 +456,7 @@ class RatingReader:
         """Return where a single rating is that is further from all others than these are apart."""
         values = sorted(rows)
         for value, others in ((values[-1], values[:-1]), (values[0], values[1:])):
-            if len(others) > 1 and len(rows[value]) == 1:
+            if len(others) > 2 and len(rows[value]) == 1:
                 gap = min(abs(value - others[0]), abs(value - others[-1]))
                 if gap > others[-1] - others[0]:
                     others_to = f"the others go from {others[0]:g} to {others[-1]:g}"

@@ -526,12 +526,12 @@ class Description:
             several = f"{target.n_several} items with several raters"
             rows += [
                 ["target", f"{target.name} on {target.scale}"],
-                ["rated on it", str(target.n_rated)],
-                ["a perfect judge's Pearson", f"{_number(target.ceiling)} ({several})"],
-                ["one rater's with the others", _number(target.rater_vs_rest.value)],
+                ["rated rows", str(target.n_rated)],
+                ["ceiling set by rater noise", f"{_number(target.ceiling)} ({several})"],
+                ["rater-vs-rest correlation", _number(target.rater_vs_rest.value)],
                 ["Spearman with length", _number(self.length_correlation)],
                 [
-                    f"known to at 95 %, if Pearson is {EXPECTED_CORRELATION:g}",
+                    f"margin of error at r = {EXPECTED_CORRELATION:g}",
                     f"{'' if math.isnan(self.half_width) else '±'}{_number(self.half_width)}; "
                     f"±{HALF_WIDTH:g} needs {self.labels_needed} independent items",
                 ],

@@ -92,7 +92,7 @@ def test_a_change_is_confirmed_unless_that_is_left_out(run, data, folder):
         (["--explain", "after", "--without", "explanations"], "do not go together", None),
         (["--criteria-calls", "separate", "--without", "mcs"], "do not go together", None),
         (["--lexical", "--without", "weights"], "do not go together", None),
-        (["--from", "nowhere"], "no judge there", "nowhere"),
+        (["--from", "nowhere"], "no judge found", "nowhere"),
         (["--from", "judge", "--variant", "coarse"], "--from takes this", None),
         (["--variant", "coarse", "--criteria-calls", "separate"], "criteria_calls=separate", None),
     ],

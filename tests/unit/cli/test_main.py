@@ -115,7 +115,7 @@ def test_letters_that_the_terminal_lacks_are_escaped(folder):
     call = [sys.executable, "-c", program, "check", "sample"]
     out = subprocess.run(call, cwd=folder, env=environment, stdout=subprocess.PIPE, check=True)
     assert b"\\u03b1 interval" in out.stdout
-    assert "known to at 95 %, if Pearson is 0.5  ±".encode("latin-1") in out.stdout
+    assert "margin of error at r = 0.5          ±".encode("latin-1") in out.stdout
 
 
 # -- what is a fault of ours, and what of the caller's ------------------------------------------

@@ -150,9 +150,9 @@ def test_the_overview_tells_the_target_and_what_it_can_be_known_to():
         found(dataset_describing([{"overall": (1 + n % 5,) * 2} for n in range(103)])).overview()
     )
     assert rows["target"] == "overall on 1..5"
-    assert rows["rated on it"] == "103"
-    assert rows["a perfect judge's Pearson"] == "1.00 (103 items with several raters)"
-    assert rows["known to at 95 %, if Pearson is 0.5"] == "±0.15; ±0.05 needs 867 independent items"
+    assert rows["rated rows"] == "103"
+    assert rows["ceiling set by rater noise"] == "1.00 (103 items with several raters)"
+    assert rows["margin of error at r = 0.5"] == "±0.15; ±0.05 needs 867 independent items"
 
 
 def test_longer_responses_that_are_rated_higher_are_seen():

@@ -362,7 +362,7 @@ class TestRefusals:
         (tmp_path / "empty").mkdir()
         (tmp_path / "file.txt").write_text("{}")
         for place in ("missing", "empty"):
-            with pytest.raises(SavedJudgeError, match=r"no judge there; expected a judge\.json"):
+            with pytest.raises(SavedJudgeError, match=r"no judge found; expected a judge\.json"):
                 SavedJudge.load(tmp_path / place)
         with pytest.raises(SavedJudgeError, match="holds no judge; name a folder"):
             SavedJudge.load(tmp_path / "file.txt")
