@@ -32,6 +32,11 @@ class Split:
     heldout: IntArray
 
 
+def n_held_out(n_sources: int, *, holdout: float = 0.3) -> int:
+    """Return how many of two sources or more are held out."""
+    return min(max(round(holdout * n_sources), 1), n_sources - 1)
+
+
 def split_by_source(
     groups: ArrayLike,
     values: ArrayLike,
@@ -56,7 +61,7 @@ def split_by_source(
             "hold nothing out (holdout 0) and report on other data, or hold out rows of the same "
             "source (split rows), which flatters the judge.",
         )
-    n_held = min(max(round(holdout * n_groups), 1), n_groups - 1)
+    n_held = n_held_out(n_groups, holdout=holdout)
     levels = np.zeros(len(codes)) if rows else _vector(values, len(codes))
     held = np.isin(codes, _drawn(codes, levels, n_held, rng))
     return Split(tuning=np.flatnonzero(~held), heldout=np.flatnonzero(held))

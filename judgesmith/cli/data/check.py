@@ -36,6 +36,7 @@ def command(
     """
     import numpy as np
 
+    from judgesmith.data.targets import targets_of
     from judgesmith.experiments.evaluate.describing import describe
 
     dataset = load_data(data, columns, scales)
@@ -45,11 +46,14 @@ def command(
     if as_json:
         print_json(found.to_dict())
         return
-    rated = found.target
+    rated, n_sources = found.target, found.n_sources
+    if rated is not None:
+        places = targets_of(dataset, target, aggregate).rated  # type: ignore[arg-type]
+        n_sources = len(np.unique(dataset.groups[places]))
     print_verdict(
         data_verdict(
             n_rated=0 if rated is None else rated.n_rated,
-            n_sources=found.n_sources,
+            n_sources=n_sources,
             half_width=found.half_width,
             raters=math.nan if rated is None else rated.rater_vs_rest.value,
             name=data_words((data,)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -151,7 +152,13 @@ def data_verdict(
     unusable: Sequence[str] = (),
     name: str,
 ) -> Verdict:
-    """Return whether rated data suffice to compile and evaluate a judge."""
+    """Return whether rated data suffice to compile and evaluate a judge.
+
+    ``n_sources`` are those of rated rows; ``compile`` holds a share of them out for its report.
+    """
+    from judgesmith.metrics.records import FEWEST_GROUPS
+    from judgesmith.optimizers.rows import n_held_out
+
     if not n_rated:
         return Verdict(
             text="No ratings: a judge can score these texts, but its agreement with raters cannot "
@@ -163,12 +170,21 @@ def data_verdict(
         return Verdict(text=f"Not usable: {unusable[0]}", tone="bad")
     rows = f"{counted(n_rated, 'rated row')} from {counted(n_sources, 'source')}"
     reliable = "" if math.isnan(raters) else f" Raters correlate {raters:.2f} with each other."
-    if math.isnan(half_width) or n_sources < 5 or half_width > 2 * WIDE:
+    enough = next(n for n in itertools.count(2) if n_held_out(n) >= FEWEST_GROUPS)
+    if math.isnan(half_width) or n_sources < FEWEST_GROUPS or half_width > 2 * WIDE:
         need = max(60 - n_rated, 10)
         return Verdict(
             text=f"Too little data: {rows}. Rate about {math.ceil(need / 10) * 10} more rows, "
-            f"of 5 sources or more.{reliable}",
+            f"of {enough} sources or more in all.{reliable}",
             tone="bad",
+        )
+    if n_sources < enough:
+        held = counted(n_held_out(n_sources), "source")
+        return Verdict(
+            text=f"Too few sources: {rows}. compile tests on {held}, and an interval needs "
+            f"{FEWEST_GROUPS}: rate responses to {enough - n_sources} more.{reliable}",
+            tone="open",
+            next_command=f"judgesmith compile {name} -o judge",
         )
     known = f"a correlation of 0.5 would be known to ±{half_width:.2f} on all of them"
     if half_width > WIDE:

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,9 @@ from judgesmith.cli.shared.verdicts import (
     rows_wanted,
 )
 from judgesmith.metrics import Estimate, PairedEstimate
+from judgesmith.metrics.records import FEWEST_GROUPS
 from judgesmith.metrics.resampling.draws import least_p
+from judgesmith.optimizers.rows import split_by_source
 
 SHARED = {"confidence": 0.95, "n_undefined": 0}
 COMMANDS = {"use": "use", "label": "label {n}", "check": "check"}
@@ -125,10 +128,24 @@ def test_data_are_ready_or_too_few():
     few = data_verdict(n_rated=20, n_sources=3, half_width=0.4, raters=math.nan, name="a.csv")
     assert "Rate about 40 more rows" in few.text
     assert few.tone == "bad"
-    little = data_verdict(n_rated=60, n_sources=9, half_width=0.21, raters=math.nan, name="a.csv")
+    little = data_verdict(n_rated=60, n_sources=20, half_width=0.21, raters=math.nan, name="a.csv")
     assert little.tone == "open"
+    assert little.text.startswith("Little data")
     unrated = data_verdict(n_rated=0, n_sources=9, half_width=math.nan, raters=math.nan, name="a")
     assert "--objective d_avg" in unrated.next_command
+
+
+def test_sources_that_leave_too_few_to_test_on_are_told_with_how_many_more():
+    facts = {"n_rated": 400, "half_width": 0.08, "raters": math.nan, "name": "a.csv"}
+    few = data_verdict(n_sources=12, **facts)
+    assert few.tone == "open"
+    assert "compile tests on 4 sources, and an interval needs 5: rate" in few.text
+    assert "4 more." in few.text
+    codes = np.arange(16)
+    split = split_by_source(codes, np.zeros(16), rng=np.random.default_rng(0))
+    assert len(split.heldout) == FEWEST_GROUPS  # as compile splits
+    assert data_verdict(n_sources=16, **facts).text.startswith("Ready")
+    assert data_verdict(n_sources=15, **facts).text.startswith("Too few sources")
 
 
 def test_damage_that_is_missed_or_preferred_is_named():

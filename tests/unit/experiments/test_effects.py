@@ -28,12 +28,17 @@ def test_a_compilation_keeps_to_its_estimate(tmp_path):
     assert found.saved.settings["effort"] == "light"
 
 
-def test_several_prompts_are_averaged_reported_and_saved(tmp_path):
+@pytest.fixture(scope="module")
+def chats():
+    """A simulated world of chats, and rated rows of it."""
     try:
-        task = Task.drawn("topical_chat", 3, n_fresh=20)
-        data = rated("topical_chat").subset(range(180))
+        return Task.drawn("topical_chat", 3, n_fresh=20), rated("topical_chat").subset(range(180))
     except NotRun as reason:
         pytest.skip(str(reason))
+
+
+def test_several_prompts_are_averaged_reported_and_saved(chats, tmp_path):
+    task, data = chats
     settings = CompileSettings(
         criteria="given", optimizer="effects", effort="light", calls_per_item=4
     )
@@ -74,12 +79,8 @@ def test_calls_per_item_that_cannot_be_are_refused(settings, said):
         judgesmith.compile(judgesmith.read("sample"), CompileSettings(**given))
 
 
-def test_an_average_whose_members_were_cut_short_is_incomplete(tmp_path):
-    try:
-        task = Task.drawn("topical_chat", 3, n_fresh=20)
-        data = rated("topical_chat").subset(range(180))
-    except NotRun as reason:
-        pytest.skip(str(reason))
+def test_an_average_whose_members_were_cut_short_is_incomplete(chats, tmp_path):
+    task, data = chats
     settings = CompileSettings(
         criteria="given", optimizer="effects", effort="light", calls_per_item=4, holdout=0
     )
