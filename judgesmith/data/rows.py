@@ -418,7 +418,10 @@ class RatingReader:
                     except ValueError:
                         wrong.append(answer)
                 if wrong:
-                    expected = expected_rating(scale) + self._decimals.remedy(cell, wrong)
+                    remedy = self._decimals.remedy(cell, wrong)
+                    if scale is None and not remedy and any(map(_is_label, wrong)):
+                        remedy = " (say --scale 'WORST|…|BEST' if the ratings are labels)"
+                    expected = expected_rating(scale) + remedy
                     came = _some(wrong)
                     self._raw.problem(number, at=cell, expected=expected, came=came)
             human[name] = tuple(read)
@@ -520,6 +523,10 @@ def as_mapping(value: Any) -> Mapping[Any, Any] | None:
         with contextlib.suppress(TypeError):
             return dict(value)  # how Parquet hands out maps
     return None
+
+
+def _is_label(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().replace(" ", "").isalpha()
 
 
 def _listed(value: Any) -> list[Any]:

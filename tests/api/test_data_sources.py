@@ -249,6 +249,12 @@ def test_the_rarer_of_two_decimal_signs_is_the_wrong_one(tmp_path):
     assert "a.csv:5: score: expected a number from 1 to 5 with a decimal point, as 2 others" in told
 
 
+def test_labels_without_a_scale_are_told_how_to_be_named(tmp_path):
+    told = why(column(tmp_path, "pass", "fail"), scale=None)
+    assert "expected a number (say --scale 'WORST|…|BEST' if the ratings are labels)" in told
+    assert "WORST" not in why(column(tmp_path, "4", "n/a"), scale=None)
+
+
 def test_one_rating_far_from_all_others_is_named_where_no_scale_is_given(tmp_path):
     told = why(column(tmp_path, "3,5", "2,5", "55", "1"), scale=None)
     assert "from 1 to 55; 55 is only in a.csv:4, the others go from 1 to 3.5" in told
