@@ -225,7 +225,8 @@ def prepared_run(
         targets = chosen_targets(dataset, settings)
     with blaming(data):
         dataset, aside = calibration.divided(dataset, targets.whole, settings)
-        targets = chosen_targets(dataset, settings)
+        if aside is not None:
+            targets = chosen_targets(dataset, settings)
     with blaming("--objective"):
         check_searched(settings)
     with blaming("--calls-per-item"):

@@ -45,7 +45,7 @@ from judgesmith.experiments.specs.settings import said_plainly
 from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel, load_saved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.programs.judging.rows import usage_of, usd_of
 from judgesmith.programs.judging.runner import judges_sources, was_not_asked
 from judgesmith.signatures import Judgement, Scale
@@ -244,9 +244,7 @@ def judged_by_saved(
     Where the target is not what it was made for, and is called like one of its criteria, its
     score on that criterion counts.
     """
-    path = spec.judges[cell.judge].saved
-    assert path is not None  # which is what makes it saved
-    saved = load_saved(spec.place(path))
+    saved = models.saved(cell.judge)
     _refuse_seen(saved, dataset, targets, places, cell)
     bound, lms = models.bound(saved, cell)
     concurrency = _CONCURRENCY if cell.model is None else spec.models[cell.model].concurrency
@@ -275,9 +273,7 @@ def judged_by_saved(
 
 def estimate_saved(spec: Spec, cell: Cell, dataset: DataSet, models: RunModels) -> RunEstimate:
     """Return what a saved judge would ask of the rows held out, and what that would cost."""
-    path = spec.judges[cell.judge].saved
-    assert path is not None  # which is what makes it saved
-    saved = load_saved(spec.place(path))
+    saved = models.saved(cell.judge)
     targets = targets_of(dataset, cell.target, spec.data[cell.data].aggregate)
     places = places_held_out(
         dataset, targets, holdout=spec.holdout, seed=cell.seed, rows=spec.split_rows
@@ -321,8 +317,9 @@ class Maker:
         self.folder = folder
         self.progress = progress
         self._recorded: dict[str, tuple[str, list[Placed]]] = {}
-        self._by_id = {one.id: one for one in cells_of(spec)}
-        self._originals = _where_versions_count(spec)
+        cells = cells_of(spec)
+        self._by_id = {one.id: one for one in cells}
+        self._originals = _where_versions_count(spec, cells)
 
     def made(self, cell: Cell) -> Made | None:
         """Return what a cell comes to; None where the budget ended before it was whole."""
@@ -507,10 +504,10 @@ class Maker:
         return dataset, targets, places
 
 
-def _where_versions_count(spec: Spec) -> set[tuple[str, str]]:
+def _where_versions_count(spec: Spec, cells: Sequence[Cell]) -> set[tuple[str, str]]:
     """Return sets and targets of which changed versions are not held out as rows of their own."""
     found = set()
-    for cell in cells_of(spec):
+    for cell in cells:
         if spec.judges[cell.judge].kind == "compiled" and (cell.data, cell.target) not in found:
             try:
                 minds = settings_of(spec, cell).minds_versions

@@ -67,6 +67,7 @@ class RunModels:
         self._told: Callable[[dspy.LM], None] | None = None
         self.run = f"experiment {spec.fingerprint}"
         self._made: dict[str, dspy.LM] = {}
+        self._saved: dict[str, AnySaved] = {}
         self._entries = {spec.model_name(name): name for name in reversed(spec.models)}
 
     def of(self, cell: Cell) -> dspy.LM:
@@ -99,6 +100,14 @@ class RunModels:
     def roles(self, cell: Cell, settings: CompileSettings) -> dict[str, dspy.LM]:
         """Return the models that do other work in a cell, by role."""
         return {role: self.named(name, like=cell.model) for role, name in settings.roles.items()}
+
+    def saved(self, judge: str) -> AnySaved:
+        """Return a saved judge by its name in the specification, read once."""
+        if judge not in self._saved:
+            path = self.spec.judges[judge].saved
+            assert path is not None  # which is what makes it saved
+            self._saved[judge] = load_saved(self.spec.place(path))
+        return self._saved[judge]
 
     def bound(self, saved: AnySaved, cell: Cell) -> tuple[AnySaved, list[dspy.LM]]:
         """Return a saved judge with its models, or with that of the cell, and the models."""
@@ -150,8 +159,8 @@ class RunModels:
         asked = {cell.model: cell for cell in cells if cell.model is not None}
         lms = [self.of(cell) for cell in asked.values()]
         for judge in {cell.judge for cell in cells if cell.model is None}:
-            if (path := self.spec.judges[judge].saved) is not None:
-                saved = load_saved(self.spec.place(path))
+            if self.spec.judges[judge].saved is not None:
+                saved = self.saved(judge)
                 self.check_named(saved)
                 lms += map(self.named, saved.models)
         return lms

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -157,13 +158,13 @@ class Spec(SpecPart):
                 found.setdefault(path, place)
         return dict(sorted(found.items()))
 
-    @property
+    @cached_property
     @file_faults()
     def fingerprint(self) -> str:
         """Twelve hex digits that change when anything that decides results does.
 
-        So they do with the bytes of the files it names, wherever these are. Title and budget
-        decide nothing, nor does how fast a model is asked.
+        So they do with the bytes of the files it names, wherever these are, which are read once.
+        Title and budget decide nothing, nor does how fast a model is asked.
 
         Raises
         ------
