@@ -229,7 +229,10 @@ def language_of_texts(texts: Sequence[str]) -> str:
     words = Text("\n".join(text[:_READ_WORDS] for text in texts)).words[:_READ_WORDS]
     if not words:
         return ""
-    counts = {name: sum(word in known for word in words) for name, known in _LISTS.items()}
+    read = Counter(words)
+    counts = {
+        name: sum(read[word] for word in known & read.keys()) for name, known in _LISTS.items()
+    }
     best, second = sorted(counts.values(), reverse=True)[:2]
     if best < 3 or best < _FEW * len(words) or 2 * best < 3 * second:
         return ""
@@ -371,7 +374,10 @@ def _no_english(texts: Sequence[str]) -> bool:
 
 def _alphabet(text: str) -> str:
     """Return the alphabet of most letters, as in Cyrillic; nothing for Latin ones and none."""
-    names = Counter(unicodedata.name(x, " ").split(" ")[0] for x in text[:_LETTERS] if x.isalpha())
+    names: Counter[str] = Counter()
+    for letter, n in Counter(text[:_LETTERS]).items():
+        if letter.isalpha():
+            names[unicodedata.name(letter, " ").split(" ")[0]] += n
     most = max(names, key=names.__getitem__, default="LATIN")
     return "" if most == "LATIN" else most.title()
 

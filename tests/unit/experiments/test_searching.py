@@ -47,8 +47,13 @@ def tried(found):
 
 
 @pytest.fixture(scope="module")
-def usual(data_searching):
-    return compiled(data_searching)
+def usual_lm(tmp_path_factory):
+    return model(ledger=tmp_path_factory.mktemp("usual") / "ledger.sqlite")
+
+
+@pytest.fixture(scope="module")
+def usual(data_searching, usual_lm):
+    return compiled(data_searching, lm=usual_lm)
 
 
 @pytest.mark.no_cover
@@ -80,10 +85,12 @@ def test_fixed_choices_are_not_made(data_searching):
 
 
 @pytest.mark.no_cover
-def test_an_earlier_judge_is_the_first_trial(data_searching, usual):
-    settings = CompileSettings(**QUICK)
+def test_an_earlier_judge_is_the_first_trial(usual):
+    settings = CompileSettings(**QUICK | {"n_trials": 2})
     lm = model(ledger=None)
-    more = compile_judge(read_items("sample"), settings, earlier=usual.saved, lm=lm)
+    more = compile_judge(
+        read_items("sample").subset(range(100)), settings, earlier=usual.saved, lm=lm
+    )
     assert tried(more)[0]["picked"] == {}
     assert more.saved.settings["earlier"] == usual.saved.fingerprint
 
@@ -160,7 +167,9 @@ class TestFiles:
         assert path.stat().st_mode & 0o777 == 0o600  # it says what the journal beside it says
 
     @pytest.mark.no_cover
-    def test_a_run_that_was_cut_short_goes_on(self, data_searching, files, usual, tmp_path):
+    def test_a_run_that_was_cut_short_goes_on(
+        self, data_searching, files, usual, usual_lm, tmp_path
+    ):
         ledger = tmp_path / "ledger.sqlite"
         first = model(ledger=ledger, max_calls=500)
         cut = compiled(data_searching, lm=first, files=files)
@@ -169,10 +178,8 @@ class TestFiles:
         whole = compiled(data_searching, lm=second, files=files)
         assert whole.saved.protocol == usual.saved.protocol
         assert whole.saved.history == usual.saved.history
-        undisturbed = model(ledger=tmp_path / "other.sqlite")
-        compiled(data_searching, lm=undisturbed)
         n_made = lm_client_of(first).usage.calls + lm_client_of(second).usage.calls
-        assert n_made == lm_client_of(undisturbed).usage.calls
+        assert n_made == lm_client_of(usual_lm).usage.calls
 
 
 # search estimate
