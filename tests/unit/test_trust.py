@@ -15,6 +15,7 @@ import loopback_offline
 import planting
 import pytest
 from exporting import saved_of
+from working import wait_for
 
 import judgesmith
 from judgesmith.cli.main import main
@@ -423,7 +424,7 @@ def page_providers():
     )
     rows = [line for line in page.splitlines() if line.startswith("| `") and "lm15" in line]
     (elsewhere,) = re.findall(
-        r"It refuses every provider behind LiteLLM too(.*?)Under\b", page, re.S
+        r"and every provider behind LiteLLM, because(.*?)and some", page, re.S
     )
     own = {one for row in rows for one in re.findall(r"`(\w+)/", row)}
     return sorted(own), sorted(re.findall(r"`(\w+)`", elsewhere))
@@ -583,8 +584,7 @@ class TestNothingIsFound:
         call += ["-o", "rows.jsonl", "--model", "openai/m", "--api-base", planted.server.url]
         with subprocess.Popen(call, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             try:
-                while not planted.server.counts()["in_flight"] and process.poll() is None:
-                    pass
+                wait_for(lambda: planted.server.counts()["in_flight"] or process.poll() is not None)
                 lines = planting.command_lines(process.pid)
             finally:
                 process.kill()
