@@ -1,4 +1,4 @@
-"""``judgesmith sheet``: ask people about a judge's explanations, and read what they say."""
+"""``judgesmith sheet``: ask people about a judge's explanations or errors, and read it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgesmith.cli.label.errors_sheet import read_errors_command, write_errors
 from judgesmith.cli.label.sheet_reading import (
     cut_notes,
     print_agreement_of_raters,
@@ -21,18 +20,16 @@ from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import WholeNumber
 from judgesmith.cli.shared.places import OUTPUT, file_place
 from judgesmith.cli.shared.printing import print_json, print_table, say, say_notes
+from judgesmith.cli.trust.discern_texts import texts_in
 
 if TYPE_CHECKING:
+    from judgesmith.experiments.labels.annotation import AnnotationRatings
     from judgesmith.experiments.labels.explanation_sheet import ExplanationRatings
 
 
 @click.group("sheet")
 def command() -> None:
     """Ask people about a judge's explanations, and read what they say."""
-
-
-command.add_command(write_errors)
-command.add_command(read_errors_command)
 
 
 @command.command("write", cls=ToolCommand)
@@ -165,4 +162,108 @@ def _print(found: ExplanationRatings) -> None:
             for name, q in asked.items()
         ],
         header=["question", *raters],
+    )
+
+
+@command.command("write-errors", cls=ToolCommand)
+@writing_options
+@click.option(
+    "-n",
+    "--rows",
+    "n_items",
+    type=WholeNumber(1),
+    default=40,
+    show_default=True,
+    help="Number of responses with errors.",
+)
+def write_errors(
+    scores: str,
+    data: str,
+    output: str,
+    n_items: int,
+    seed: int,
+    columns: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a sheet for people who say whether marked errors are errors.
+
+    It has one row per error in SCORES, which 'score' wrote with a judge that looks for errors, of
+    texts drawn from those with one. DATA is what it scored. Each rater fills in a copy, and names
+    it after themselves; 'sheet read-errors' reads the copies.
+    """
+    import numpy as np
+
+    from judgesmith.cli.trust.errors import found_in
+    from judgesmith.experiments.labels.annotation import LABELLED, write_annotation_sheet
+
+    place = file_place(output, scores, data, like="sheet.csv")
+    dataset = texts_in(data, columns)
+    errors = found_in(scores, dataset)
+    with blaming(OUTPUT):
+        found = write_annotation_sheet(
+            errors, place, rng=np.random.default_rng(seed), n_items=n_items, overwrite=force
+        )
+    notes = list(dataset.notes)
+    if found.n_items < n_items:
+        notes.append(
+            f"there are {found.n_items} texts with an error, fewer than --rows {n_items}; all of "
+            "them are asked about."
+        )
+    if found.n_more:
+        notes.append(f"{found.n_more} errors beyond the 50th of a text are not asked about.")
+    notes += cut_notes(found.n_cut)
+    if as_json:
+        print_json(
+            {
+                "output": output,
+                "sheet": found.sheet,
+                "items": found.n_items,
+                "rows": found.n_rows,
+                "unscored": found.n_unscored,
+                "without": found.n_without,
+                "more": found.n_more,
+                "cut": found.n_cut,
+            }
+        )
+    else:
+        say(f"{found.n_rows} errors of {found.n_items} texts in {output}")
+        if found.n_unscored or found.n_without:
+            say(
+                f"{found.n_unscored} texts are unscored, and in {found.n_without} nothing is "
+                "marked; none of them is in it"
+            )
+        for one in LABELLED:
+            print_table(f"{one.name}: {one.text}", [[label] for label in one.labels])
+    say_notes(notes, as_json=as_json)
+
+
+@command.command("read-errors", cls=ToolCommand)
+@reading_options
+def read_errors(sheets: tuple[str, ...], as_json: bool) -> None:
+    """Read filled sheets about errors: what raters say, and how far they agree.
+
+    Give the copies of one sheet, one file per rater, each named after its rater.
+    """
+    from judgesmith.experiments.labels.annotation import read_annotation_sheets
+
+    tell_sheets(sheets, read_annotation_sheets, _print_errors, what="errors", as_json=as_json)
+
+
+def _print_errors(found: AnnotationRatings) -> None:
+    for name, one in found.questions.items():
+        print_table(
+            f"{name}: {one.n_filled} filled in, {one.n_blank} blank, 95% intervals over texts",
+            [
+                [label, estimate_text(share), *(str(one.raters[r][label]) for r in one.raters)]
+                for label, share in one.shares.items()
+            ],
+            header=["answer", "share", *one.raters],
+        )
+    print_agreement_of_raters(found)
+    reasons = list(next(iter(found.crossed.values())))
+    print_table(
+        "Both answers together",
+        [[label, *map(str, counts.values())] for label, counts in found.crossed.items()],
+        header=["span_is / explanation_is", *reasons],
     )

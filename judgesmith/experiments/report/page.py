@@ -15,10 +15,9 @@ from judgesmith.data.items import DataSet
 from judgesmith.drafts import put_text
 from judgesmith.experiments.evaluate.errors.page import LARGEST, TEMPLATES, macro
 from judgesmith.experiments.evaluate.errors.page import STYLE as SHARED
-from judgesmith.experiments.report.explorer import explorer
 from judgesmith.experiments.report.figures import check_figures
 from judgesmith.experiments.report.reading import ReportCell, ReportRun
-from judgesmith.experiments.report.sections import board_section, cell_section
+from judgesmith.experiments.report.sections import board_section, cell_section, explorer
 from judgesmith.experiments.runs.leaderboard import BoardBlock
 
 _FILES = files("judgesmith.experiments").joinpath("report", "templates")

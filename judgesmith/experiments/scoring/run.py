@@ -10,11 +10,10 @@ from typing import Protocol
 from judgesmith.data.problems import nothing_in
 from judgesmith.data.reading import ColumnsGiven
 from judgesmith.errors import InputError
-from judgesmith.experiments.scoring.feed import Feed, Given, Opened, ScoringJob
+from judgesmith.experiments.scoring.feed import Feed, Given, Opened, OutputFile, ScoringJob
 from judgesmith.experiments.scoring.lines import Scored, Tally
 from judgesmith.experiments.scoring.manifest import Manifest
 from judgesmith.experiments.scoring.marks import marks_of, refuse_others
-from judgesmith.experiments.scoring.output_file import OutputFile
 from judgesmith.experiments.scoring.parts import refuse_stopped
 from judgesmith.experiments.scoring.shards import OutputPlace, Shard
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved

@@ -17,7 +17,6 @@ from judgesmith import InputError
 from judgesmith.data.items import DataSet
 from judgesmith.experiments.evaluate.errors.page import LARGEST
 from judgesmith.experiments.report import read_run, texts_of, write_report
-from judgesmith.experiments.report.explorer import explorer
 from judgesmith.experiments.report.figures import (
     agreement_figure,
     apart,
@@ -28,7 +27,7 @@ from judgesmith.experiments.report.figures import (
 )
 from judgesmith.experiments.report.page import SCRIPT, STYLE, warnings_of
 from judgesmith.experiments.report.reading import Mattered, ReportRow, Trial
-from judgesmith.experiments.report.sections import board_section, cell_section
+from judgesmith.experiments.report.sections import board_section, cell_section, explorer
 from judgesmith.experiments.runs.cell_result import CellDiagnostics, LevelCounts, SeenFrom
 from judgesmith.experiments.runs.leaderboard import SeedsBlock
 
