@@ -78,8 +78,7 @@ def command(
     described under 'judgesmith check --help'.
     """
     from judgesmith.experiments import CompileSettings
-    from judgesmith.experiments.ablate.folder import check_ablation
-    from judgesmith.experiments.ablate.rows import chosen_rows
+    from judgesmith.experiments.ablate.rows import check_ablation, chosen_rows
     from judgesmith.experiments.ablate.table import ablation, estimate_ablation
     from judgesmith.experiments.compile.chosen_targets import chosen_targets
     from judgesmith.programs.judging.executors import endpoint_of

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judgesmith.experiments.ablate.folder import FinishedRow, RowCalls
-from judgesmith.experiments.ablate.rows import BLOCKS, FULL, PEOPLES, Block, PlannedRow
+from judgesmith.experiments.ablate.rows import (
+    BLOCKS,
+    FULL,
+    PEOPLES,
+    Block,
+    FinishedRow,
+    PlannedRow,
+    RowCalls,
+)
 from judgesmith.experiments.tables import Table, interval_cell, markdown_cell
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.metrics.correlation import Statistic, agreement_difference

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from judgesmith.data.items import DataSet
 from judgesmith.data.sheets import cell_of
-from judgesmith.experiments.ablate.folder import AblationFolder, FinishedRow, RowCalls
 from judgesmith.experiments.ablate.report import CALLS, AblationTable, table_of
 from judgesmith.experiments.ablate.rows import (
     BLOCKS,
+    AblationFolder,
     Block,
+    FinishedRow,
     PlannedRow,
+    RowCalls,
     chosen_rows,
     impossible_rows,
     planned_rows,

@@ -15,9 +15,14 @@ from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import InputError
 from judgesmith.experiments.scoring.formats import write_scores
 from judgesmith.experiments.scoring.lines import ScoreLine, Tally, note_of
-from judgesmith.experiments.scoring.marks import Marks, refuse_others
 from judgesmith.experiments.scoring.parts import PartFiles
-from judgesmith.experiments.scoring.resume_check import Beside, EarlierRow, refuse_loss
+from judgesmith.experiments.scoring.resume_check import (
+    Beside,
+    EarlierRow,
+    Marks,
+    refuse_loss,
+    refuse_others,
+)
 from judgesmith.experiments.scoring.shards import OutputPlace, Shard
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.signatures import Judgement, RatedItem

@@ -23,8 +23,7 @@ from typing import Any
 from judgesmith.drafts import claimed, discard, draft_beside, put, write_synced
 from judgesmith.errors import ExistingFileError, file_faults
 from judgesmith.experiments.scoring.lines import ScoreLine, log_event, read_line
-from judgesmith.experiments.scoring.marks import Marks
-from judgesmith.experiments.scoring.resume_check import NumberedKeys
+from judgesmith.experiments.scoring.resume_check import Marks, NumberedKeys
 
 ROWS = 4096
 """Rows after which a part is written at the latest."""

@@ -13,8 +13,8 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.scoring.feed import Feed, Given, Opened, OutputFile, ScoringJob
 from judgesmith.experiments.scoring.lines import Scored, Tally
 from judgesmith.experiments.scoring.manifest import Manifest
-from judgesmith.experiments.scoring.marks import marks_of, refuse_others
 from judgesmith.experiments.scoring.parts import refuse_stopped
+from judgesmith.experiments.scoring.resume_check import marks_of, refuse_others
 from judgesmith.experiments.scoring.shards import OutputPlace, Shard
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.runner import judges_sources

@@ -12,7 +12,7 @@ from judgesmith.experiments.scoring.feed import Given
 from judgesmith.experiments.scoring.formats import SCORE_ENDINGS
 from judgesmith.experiments.scoring.lines import Scored
 from judgesmith.experiments.scoring.manifest import Manifest
-from judgesmith.experiments.scoring.marks import asked_by
+from judgesmith.experiments.scoring.resume_check import asked_by
 from judgesmith.experiments.scoring.run import Judging, RowWatch, Run
 from judgesmith.experiments.scoring.shards import Inputs, Shard, is_folder, output_places, shards_of
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved

@@ -24,7 +24,7 @@ from judgesmith.experiments.scoring.clusters.judging import fault_of, refuse_unf
 from judgesmith.experiments.scoring.clusters.recipes import JudgeRecipe
 from judgesmith.experiments.scoring.clusters.worker import RowText, Worker, elsewhere
 from judgesmith.experiments.scoring.formats import schema_of
-from judgesmith.experiments.scoring.marks import asked_by
+from judgesmith.experiments.scoring.resume_check import asked_by
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.rows import score_row
