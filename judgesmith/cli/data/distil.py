@@ -115,13 +115,12 @@ def command(
     never read. The same command again continues where an interrupted one was. 'judgesmith
     finetune' trains a model on the result.
     """
-    from judgesmith.experiments.distil.examples import distillation
+    from judgesmith.experiments.distil.examples import DistilSettings, distillation
     from judgesmith.experiments.distil.folder import (
         check_distilled,
         distillation_summary,
         save_distilled,
     )
-    from judgesmith.experiments.distil.sampling import DistilSettings
     from judgesmith.programs.artifacts.saved_ensembles import load_saved, pointed_rubric
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.signatures.plain_data import record_faults

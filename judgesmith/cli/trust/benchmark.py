@@ -417,7 +417,7 @@ def _rubric(file: str | None) -> Rubric | None:
 
 
 def _sides(file: str | None, dataset: DataSet) -> tuple[SubAspect, ...]:
-    from judgesmith.experiments.benchmark.sub_aspects import read_sub_aspects
+    from judgesmith.experiments.benchmark.building import read_sub_aspects
 
     return () if file is None else read_sub_aspects(file, dataset.criteria)
 

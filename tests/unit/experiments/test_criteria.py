@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgesmith.data.items import DataSet
-from judgesmith.experiments.benchmark.sub_aspects import (
+from judgesmith.experiments.benchmark.building import (
     read_sub_aspects,
     sub_aspects_in,
     sub_aspects_yaml,

@@ -16,10 +16,14 @@ from judgesmith.experiments.distil.examples import (
     UNREADABLE,
     UNRESOLVED,
     UNSCORED,
+    DistilSettings,
+    KnownInputs,
+    Sampled,
     distillation,
     example_of,
     questions_of,
     rounded,
+    sample,
 )
 from judgesmith.experiments.distil.folder import (
     FILES,
@@ -28,7 +32,6 @@ from judgesmith.experiments.distil.folder import (
     distillation_summary,
     save_distilled,
 )
-from judgesmith.experiments.distil.sampling import DistilSettings, KnownInputs, Sampled, sample
 from judgesmith.experiments.distil.training import Trained, finetune, trained_before, training_run
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.families.forms import DISTILLED
