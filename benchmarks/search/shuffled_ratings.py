@@ -28,7 +28,7 @@ from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import ActiveCriticConfig, RatedItem, Scale
 
-WAYS = ("random", "protocol", "reflective", "balanced", "miprov2", "simba")
+WAYS = ("effects", "random", "protocol", "reflective", "balanced", "miprov2", "simba")
 LIKERT = Scale(low=1, high=5)
 WORDS = (
     *("bridge", "council", "river", "market", "teacher", "winter", "letter", "station"),

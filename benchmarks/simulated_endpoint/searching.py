@@ -15,6 +15,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from statistics import fmean
 from typing import Annotated, Any
 
@@ -26,7 +27,7 @@ from benchmarks.simulated_endpoint.effects import Arrangement
 from benchmarks.simulated_endpoint.runs import SETS, Task
 from benchmarks.simulated_endpoint.serving import served, simulated_lm
 from judgesmith.metrics import q
-from judgesmith.optimizers import EffectSearch
+from judgesmith.optimizers import EffectSearch, RandomDemonstrationSearch
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.lm import lm_client_of, model
 
@@ -61,13 +62,14 @@ OF_DSPY: Mapping[str, Callable[[dspy.LM, int], Any]] = {
         metric, reflection_lm=lm, auto="light", seed=seed, num_threads=1
     ),
 }
-OURS: Mapping[str, Mapping[str, Any]] = {
-    "light": {"effort": "light"},
-    "medium": {"effort": "medium"},
-    "heavy": {"effort": "heavy"},
-    "light, 4 calls an item": {"effort": "light", "calls_per_item": 4},
-    "medium, 4 calls an item": {"effort": "medium", "calls_per_item": 4},
-    "heavy, 4 calls an item": {"effort": "heavy", "calls_per_item": 4},
+OURS: Mapping[str, Callable[..., EffectSearch | RandomDemonstrationSearch]] = {
+    "light": partial(EffectSearch, effort="light"),
+    "medium": partial(EffectSearch, effort="medium"),
+    "heavy": partial(EffectSearch, effort="heavy"),
+    "light, 4 calls an item": partial(EffectSearch, effort="light", calls_per_item=4),
+    "medium, 4 calls an item": partial(EffectSearch, effort="medium", calls_per_item=4),
+    "heavy, 4 calls an item": partial(EffectSearch, effort="heavy", calls_per_item=4),
+    "random, 11 sets": partial(RandomDemonstrationSearch, n_demonstrations=3, n_trials=11),
 }
 
 
@@ -84,21 +86,22 @@ def asked(task: Task, *, http: bool) -> Iterator[dspy.LM]:
 def ours(task: Task, way: str, seed: int, *, http: bool) -> dict[str, Any]:
     """Run a search of ours."""
     with asked(task, http=http) as lm:
-        search = EffectSearch(lm=lm, seed=seed, **OURS[way])
+        search = OURS[way](lm=lm, seed=seed)
         judge = search.compile(ActiveCritic(), trainset=task.examples)
         client = lm_client_of(lm)
         calls = 0 if client is None else client.usage.calls
     before = task.expected(ActiveCritic())
-    stays = search.views_ == (0,)
+    by_effects = isinstance(search, EffectSearch)
+    stays = search.views_ == (0,) if by_effects else not search.taken_
     after = before if stays else task.expected(judge)
     low, high = (np.nan, np.nan)
-    if search.gain_ is not None:
+    if by_effects and search.gain_ is not None:
         low, high = search.gain_.low, search.gain_.high
     return {
         "before": before,
         "after": after,
         "calls": calls,
-        "most": search.n_calls_at_most_,
+        "most": search.n_calls_at_most_ if by_effects else calls,
         "learning": len(task.examples),
         "changed": not stays,
         "covered": bool(low <= after - before <= high) if low == low else None,

@@ -47,7 +47,6 @@ EFFORTS: Mapping[str, float] = {"light": 2.0, "medium": 4.0, "heavy": 13.0}
 WORTH, REACHED = 0.01, 0.5  # a search ends where going on is expected to add less than WORTH,
 # which is REACHED of what knowing all gains would add
 AVERAGE_WORTH = 0.05  # an average takes several times as many calls whenever it is used
-HARM = 0.03  # a judge that is worse by more than this has done harm
 FEW_SOURCES, FEW_SOURCES_ERRORS = 15, 2.0  # with fewer, a gain must be so many standard errors
 FOR_NOISE = 8  # configurations of which the noise of gains is estimated, the first that are scored
 LEAST_NOISE = 1e-3  # standard deviation of the gain of one row where answers are the baseline's
@@ -63,9 +62,9 @@ class EffectSearch(SpaceSearch[Objective, Judge | Panel]):
     (empirical Bayes); the next block goes to a configuration that may well be the best (Thompson
     sampling). The search ends early where going on is expected to add less than 0.01, half of what
     knowing all gains would add. The best configuration replaces the baseline only if its shrunken
-    gain is above 0.01, and the chance that it is worse by more than 0.03 is at most ``risk``. With
-    fewer than 15 sources the gain must be two standard errors above 0. An average of several must
-    be expected to add 0.05, which follows from how far their answers differ.
+    gain is above 0.01, and the chance that it is no better is at most ``risk``. With fewer than 15
+    sources the gain must be two standard errors above 0. An average of several must be expected to
+    add 0.05, which follows from how far their answers differ.
 
     Parameters
     ----------
@@ -75,7 +74,7 @@ class EffectSearch(SpaceSearch[Objective, Judge | Panel]):
         Calls that a judgement may take; None takes the student's. Where twice the student's or
         more are allowed, several configurations may be averaged (see ``Panel``).
     risk : float
-        Largest chance that a judge which replaces the baseline is worse by more than 0.03.
+        Largest chance that a judge which replaces the baseline is no better.
     space, fixed, n_demonstrations, n_demo_sets
         As for ``ProtocolSearch``.
     objective, **shared
@@ -87,8 +86,9 @@ class EffectSearch(SpaceSearch[Objective, Judge | Panel]):
         Numbers of the trials that make the judge: 0 alone where the baseline stays.
     taken_ : int or None
         The number where it is one; None where several are averaged.
-    gain_ : CrossFittedGain
-        Of the way the choice was made, on rows that each choice was not made on.
+    gain_ : CrossFittedGain or None
+        Of the way the choice was made, on rows that each choice was not made on; None where the
+        objective looks at changed versions.
     expected_ : float
         The shrunken gain of the judge that is returned; 0 for the baseline.
     n_calls_, n_calls_at_most_ : int
@@ -148,7 +148,7 @@ class EffectSearch(SpaceSearch[Objective, Judge | Panel]):
         self, student: Judge, pool: Rows, selection: Rows, teacher: Judge | None
     ) -> Judge | Panel:
         candidates = self._candidates(student, pool, selection, leave=(CHOSEN, RUNS, ORDER))
-        run = _Run(self, candidates, n_learning=len(pool) + len(selection))
+        run = _Run(self, candidates, n_learning=len(pool) + len(selection.texts))
         self.complete_ = True
         try:
             run.search()
@@ -177,22 +177,22 @@ class _Run:
         self.baseline = space.complete({N: "0"} if N in space.names else {})
         self.cost = calls_per_item(student)
         most = settings.calls_per_item or self.cost
-        if self.cost < 1:
-            raise InputError("this judge asks a model nothing, so that there is nothing to search.")
         if most < self.cost:
             raise InputError(
                 f"this judge takes {self.cost} calls per item before the search; got "
                 f"calls_per_item={most}.",
                 hint=f"give {self.cost} or more, or a judge that asks less.",
             )
-        self.configurations = self._configurations(self.cost)
-        self.n_views = max(most // self.cost, 1)
+        self.configurations = self._configurations(self.cost) if self.cost else []
+        self.n_views = max(most // max(self.cost, 1), 1)
         self.effects = OptionEffects.of(self.configurations, self.baseline)
         selection = candidates.selection
         order = stratified_order(
             selection.levels, selection.groups, np.random.default_rng([settings.seed, 3])
         )
         self.blocks = row_blocks(order, selection.groups)
+        # Of each block, changed versions of its rows counted.
+        self.n_texts = [len(selection.take(rows).texts) for rows in self.blocks]
         self.parts = source_blocks(selection.groups, rng=np.random.default_rng([settings.seed, 6]))
         self.n_sources = len(set(selection.groups.tolist()))
         self.most_calls = math.floor(EFFORTS[settings.effort] * n_learning * self.cost)
@@ -225,7 +225,7 @@ class _Run:
 
     def search(self) -> None:
         self.baseline_table = self._table(None, range(len(self.candidates.selection)))
-        self.n_calls += sum(self.baseline_table.parts[0].n_calls)
+        self.n_calls += self._calls(None, range(len(self.candidates.selection)))
         self._tell(None, self.baseline_table)
         if not self.configurations:
             return
@@ -259,7 +259,13 @@ class _Run:
         return [block for block in range(len(self.blocks)) if block not in done]
 
     def _n_missing(self, place: int) -> int:
-        return sum(len(self.blocks[block]) for block in self._missing(place))
+        return sum(self.n_texts[block] for block in self._missing(place))
+
+    def _calls(self, place: int | None, rows: Sequence[int]) -> int:
+        """Return how many calls a configuration, or the baseline, takes for rows."""
+        judge = self.judges[place]
+        said = [*judge.judged(rows), *(one for row in rows for one in judge.of_versions[row])]
+        return sum(len(one.calls) for one in said)
 
     def _next(self, known: GainPosterior | None) -> int | None:
         """Return the configuration to score a block of; None where the search has ended."""
@@ -267,7 +273,7 @@ class _Run:
             return int(self.rng.integers(len(self.configurations)))
         left = (self.most_calls - self.n_calls) / (self.cost * READ_AGAIN)
         needed = sum(map(self._n_missing, self._leaders(known)))
-        if left - max(map(len, self.blocks)) < needed:
+        if left - max(self.n_texts) < needed:
             within = [one for one in self.scored if 0 < self._n_missing(one) <= left]
             return max(within, key=lambda one: known.mean[one], default=None)
         open_ = np.asarray([bool(self._missing(one)) for one in range(len(self.configurations))])
@@ -281,11 +287,11 @@ class _Run:
         counts = [sum(block in done for done in self.scored.values()) for block in missing]
         block = missing[int(np.argmin(counts))] if place not in self.scored else missing[0]
         rows = self.blocks[block]
-        if self.n_calls + len(rows) * self.cost * READ_AGAIN > self.most_calls:
+        if self.n_calls + self.n_texts[block] * self.cost * READ_AGAIN > self.most_calls:
             return False
         if place not in self.judges:
             self.judges[place] = self.candidates.make(self.configurations[place])
-        self.n_calls += sum(self.judges[place].table(rows).parts[0].n_calls)
+        self.n_calls += self._calls(place, rows)
         self.scored.setdefault(place, []).append(block)
         self._tell(place, self._table(place))
         return True
@@ -377,7 +383,7 @@ class _Run:
         if few and gain < FEW_SOURCES_ERRORS * error:
             return False
         errors = NormalDist().inv_cdf(1 - self.settings.risk)
-        return gain > (AVERAGE_WORTH if averaged else WORTH) and gain + HARM >= errors * error
+        return gain > (AVERAGE_WORTH if averaged else WORTH) and gain >= errors * error
 
     def _averaged(
         self, known: GainPosterior, places: Sequence[int]
@@ -445,17 +451,19 @@ class _Run:
         return [best if self._passes(known.mean[best], known.sd[best]) else None]
 
     def cross_fitted(self) -> CrossFittedGain | None:
-        if self.baseline_table is None:
+        if self.baseline_table is None or "versions" in self.objective.needs:
             return None
-        pieces, rows = [], []
-        for block, own in enumerate(self.blocks):
-            views = self._chosen_without(block)
+        chosen = [self._chosen_without(block) for block in range(len(self.blocks))]
+        rows = [row for own in self.blocks for row in own]
+        if all(views == [None] for views in chosen):
+            return CrossFittedGain(value=0.0, low=0.0, high=0.0, n_rows=len(rows))
+        pieces = []
+        for views, own in zip(chosen, self.blocks, strict=True):
             columns = []
             for place in views:
                 whole, here = self._table(place).predicted, self._table(place, own).predicted
                 columns.append((here - np.nanmean(whole)) / (np.nanstd(whole) or 1.0))
             pieces.append(np.mean(columns, axis=0))
-            rows += own
         before = self._table(None, rows)
         after = replace(before, predicted=np.concatenate(pieces))
         gain, error = self._compared(after, before)

@@ -270,12 +270,13 @@ def _for_these(
     with blaming("--holdout-kinds"):
         chosen_versions(dataset, settings)
     drawing = given_options("n_rounds", *(["n_demonstrations"] * bool(settings.n_demonstrations)))
-    if settings.optimizer == "random" != found.optimizer:
-        drawing = [*drawing, *given_options("optimizer")]
+    about = "few-shot examples"
+    if settings.optimizer != found.optimizer and (named := given_options("optimizer")):
+        about = about if drawing or settings.optimizer == "random" else "agreement with people"
+        drawing = [*drawing, *named]
     if drawing and is_unlabelled(dataset, found):
         raise OptionError(
-            f"{drawing[0]} is about few-shot examples, which takes ratings, and {dataset.name} has "
-            "none.",
+            f"{drawing[0]} is about {about}, which takes ratings, and {dataset.name} has none.",
             option=drawing[0],
             hint="leave it out, and the protocol is searched, as by --optimizer protocol.",
         )

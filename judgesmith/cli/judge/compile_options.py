@@ -86,7 +86,7 @@ def refuse_another_search(optimizer: str) -> None:
             )
 
 
-def searches_protocol(optimizer: str, objective: str) -> bool:
+def searches_protocol(optimizer: Optimizer, objective: str) -> bool:
     """Say whether options speak of a search of the protocol that texts without ratings will have.
 
     No other optimizer is named, and the objective takes no ratings. Whether there are ratings
@@ -94,8 +94,8 @@ def searches_protocol(optimizer: str, objective: str) -> bool:
     """
     from judgesmith.optimizers.objectives.grammar import parse_objectives
 
-    own = [name for name in _OF_SEARCHES if name in SEARCHES["protocol"].reads]
-    if optimizer != "random" or given_options("optimizer") or not given_options(*own):
+    own = set(_OF_SEARCHES) & {*SEARCHES["protocol"].reads} - {*SEARCHES[optimizer].reads}
+    if given_options("optimizer") or not given_options(*own):
         return False
     try:
         aims = parse_objectives(objective)
@@ -107,7 +107,7 @@ def searches_protocol(optimizer: str, objective: str) -> bool:
 def refuse_search_with_ratings(settings: CompileSettings) -> None:
     """Refuse options of the protocol search on rated rows, unless it is named."""
     if settings.optimizer == "protocol" and not given_options("optimizer"):
-        refuse_another_search("random")
+        refuse_another_search(CompileFields.model_fields["optimizer"].default)
 
 
 def refuse_without_wording(family: JudgeFamily, optimizer: Optimizer) -> None:
@@ -360,6 +360,8 @@ def settings_from_options(
         "explain": explain,
     }
     start |= {"max_tokens": answer_tokens} if answer_tokens else {}
+    if given_options("n_rounds") and not given_options("optimizer"):
+        rest["optimizer"] = "random"
     if searches_protocol(rest["optimizer"], rest["objective"]):
         rest["optimizer"] = "protocol"
     else:

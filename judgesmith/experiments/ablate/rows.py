@@ -71,6 +71,10 @@ def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
                 protocol["overall"] = "mean"
             case "search":
                 changes["n_demonstrations"] = 0
+                if (
+                    settings.optimizer == "effects"
+                ):  # a search of demonstrations, and there are none
+                    changes["optimizer"] = "random"
             case "weights":
                 changes["learn_weights"] = False
             case "confirmation":
@@ -148,8 +152,8 @@ def planned_rows(settings: CompileSettings, names: Iterable[str] | None = None) 
     _refuse_less_than_all(settings)
     rows = []
     for block in BLOCKS:
-        # The block decides about weights, whatever the settings say of them.
-        base = settings.model_copy(update={"learn_weights": True})
+        # The block decides about weights, and the paper's search is that of demonstrations.
+        base = settings.model_copy(update={"learn_weights": True, "optimizer": "random"})
         base = without(base, ["weights"]) if block == "paper" else base
         rows += [
             PlannedRow(block=block, name=name, settings=_settings(name, base)) for name in chosen
@@ -204,7 +208,7 @@ def _refuse_less_than_all(settings: CompileSettings) -> None:
         differing.append("criteria")
     if settings.inference.without or settings.inference.inference != "batches":
         differing.append("inference")
-    if settings.optimizer != "random":
+    if settings.optimizer not in ("random", CompileSettings.model_fields["optimizer"].default):
         differing.append("optimizer")
     if settings.earlier:
         differing.append("earlier")

@@ -18,7 +18,7 @@ else:
     AnyObjective = Any  # a validator checks it
 
 Optimizer = Literal[
-    "random", "effects", "protocol", "reflective", "balanced", "miprov2", "simba", "none"
+    "effects", "random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"
 ]
 
 _COMPILE = "judgesmith.experiments.compile"
@@ -48,6 +48,14 @@ class Search:
 
 
 SEARCHES: Mapping[Optimizer, Search] = {
+    "effects": Search(
+        about="search the protocol by the effects of its options, within a bound on calls",
+        reads=("n_draws", "fixed", "effort", "calls_per_item"),
+        needs_wording=False,
+        minds_versions=True,
+        build=f"{_COMPILE}.tuning:Tuning.with_effects",
+        cost=f"{_COMPILE}.estimate:effects_calls",
+    ),
     "random": Search(
         about="search demonstrations",
         reads=("n_rounds",),
@@ -55,12 +63,6 @@ SEARCHES: Mapping[Optimizer, Search] = {
         minds_versions=True,
         resumes=False,
         build=f"{_COMPILE}.tuning:Tuning.with_demonstrations",
-    ),
-    "effects": Search(
-        about="search the protocol by the effects of its options, within a bound on calls",
-        reads=("n_draws", "fixed", "effort", "calls_per_item"),
-        build=f"{_COMPILE}.tuning:Tuning.with_effects",
-        cost=f"{_COMPILE}.estimate:effects_calls",
     ),
     "protocol": Search(
         about="search the whole protocol",
@@ -174,10 +176,10 @@ class CompileFields(SettingsModel):
         description="How the task and the criteria are inferred; the seed is that of the run.",
     )
     optimizer: Optimizer = Field(
-        default="random",
+        default="effects",
         description=f"{'; '.join(f'{name}: {one.about}' for name, one in SEARCHES.items())}. "
         "Weights are fitted after each.",
-        json_schema_extra=_told("search"),
+        json_schema_extra=_told("search", default="effects; random with rounds"),
     )
     objective: AnyObjective = Field(
         default="q",

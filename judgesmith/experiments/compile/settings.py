@@ -99,6 +99,8 @@ class CompileSettings(CompileFields):
             found.setdefault("objective", RANKED_OBJECTIVE)
         if found.get("screen"):
             found.setdefault("n_trials", SCREENED_TRIALS)
+        if "n_rounds" in found:
+            found.setdefault("optimizer", "random")
         return found
 
     @field_validator("target", mode="before")
@@ -321,7 +323,7 @@ def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> Comp
     """Return the settings for unrated texts; for others they stay unchanged.
 
     Nothing that is learned from ratings is left: no demonstrations, no inferred criteria, no
-    weights. What can be searched is the protocol.
+    weights. What can be searched is the protocol, by what changes of the texts do to scores.
     """
     if dataset.criteria or not settings.minds_versions:
         return settings
@@ -344,7 +346,7 @@ def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> Comp
         "n_demonstrations": 0,
         "partial_demos": False,
     }
-    if settings.optimizer == "random":  # which searches demonstrations
+    if settings.optimizer in ("effects", "random"):  # which compare with ratings
         update["optimizer"] = "protocol"
     if settings.earlier:
         update["target"] = ()

@@ -78,7 +78,7 @@ def check_searched(settings: CompileSettings) -> None:
             f"texts are learned from single rows, and {objective} looks at changed versions of "
             "all.",
             hint="leave discernment out, or search demonstrations or the protocol (--optimizer "
-            "random or protocol).",
+            "effects, random or protocol).",
         )
     if len(objective.each) > 1:
         raise InputError(
@@ -414,6 +414,8 @@ class Tuning:
             "expected": search.expected_,
             "cross_fitted": None if search.gain_ is None else search.gain_.to_dict(),
         }
+        if search.taken_ and self.settings.learn_weights:
+            return self._kept_when_weighed(best, start, [parts.selection], self.lm)
         return best
 
     def with_protocol(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
@@ -440,15 +442,17 @@ class Tuning:
         self.history += importance_entries(search)
         self.confirmation = confirmation_of(search)
         if search.taken_ and self.settings.learn_weights:
-            return self._kept_when_weighed(best, student, parts, started_with)
+            return self._kept_when_weighed(best, student, parts.tuning, started_with)
         return best
 
-    def _kept_when_weighed(self, winner: Judge, start: Judge, parts: Parts, lm: Any) -> Judge:
+    def _kept_when_weighed(
+        self, winner: Judge, start: Judge, tuning: Sequence[Rows], lm: Any
+    ) -> Judge:
         """Return the winner, or the start where that is better with learned weights."""
         found = fitted_winner(
             winner,
             start,
-            parts.tuning,
+            tuning,
             fit_winner=self._fit(None),
             fit_start=self._fit(None, lm=lm),
         )

@@ -113,7 +113,7 @@ class Spec(SpecPart):
     data: dict[Name, DataSpec] = Field(min_length=1)
     judges: dict[Name, JudgeSpec] = Field(min_length=1)
     optimizers: dict[Name, OptimizerSpec] = Field(
-        default_factory=lambda: {"random": OptimizerSpec()}, min_length=1
+        default_factory=lambda: {"effects": OptimizerSpec()}, min_length=1
     )
     models: dict[Name, ModelSpec] = Field(
         default_factory=lambda: {"offline": ModelSpec()}, min_length=1

@@ -250,7 +250,7 @@ def test_what_an_option_says_is_not_searched(run, data, folder, option, fixed):
     [
         (["--optimizer", "protocol", "--rounds", "3"], "--rounds"),
         (["--trials", "3"], "--trials"),
-        (["--draws", "3"], "--draws"),
+        (["--optimizer", "random", "--draws", "3"], "--draws"),
         (["--vary-samples"], "--vary-samples"),
         (["--optimizer", "none", "--storage", "sqlite:///x"], "--storage"),
     ],

@@ -176,7 +176,7 @@ def test_screening_tries_more_and_is_unsaid_where_there_is_none():
     assert CompileSettings(optimizer="protocol", screen=True).n_trials == 108
     assert CompileSettings(optimizer="protocol", screen=True, n_trials=7).n_trials == 7
     assert "screen" not in CompileSettings(optimizer="protocol").model_dump()
-    with pytest.raises(ValueError, match=r"optimizer='protocol'.*random; leave screen out"):
+    with pytest.raises(ValueError, match=r"optimizer='protocol'.*effects; leave screen out"):
         CompileSettings(screen=True)
 
 

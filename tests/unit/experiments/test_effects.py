@@ -96,6 +96,31 @@ def test_an_average_whose_members_were_cut_short_is_incomplete(chats, tmp_path):
 
 
 def test_effort_decides_nothing_for_other_optimizers():
-    heavy = CompileSettings(effort="heavy")
+    heavy = CompileSettings(optimizer="random", effort="heavy")
     assert "effort" not in heavy.model_dump(mode="json")
-    assert "effort" in CompileSettings(optimizer="effects").model_dump(mode="json")
+    assert "effort" in CompileSettings().model_dump(mode="json")
+
+
+def test_demonstrations_are_searched_where_only_their_rounds_are_named():
+    assert CompileSettings().optimizer == "effects"
+    assert CompileSettings(n_rounds=2).optimizer == "random"
+    assert CompileSettings(n_rounds=2, optimizer="none").optimizer == "none"
+
+
+def test_a_winner_that_learned_weights_make_the_worse_judge_is_not_taken():
+    settings = CompileSettings(criteria="given", effort="light", confirm=None)
+    found = judgesmith.compile(judgesmith.read("sample"), settings).saved
+    confirmation = found.agreement.confirmation
+    weighed = confirmation["weighed"]
+    assert (weighed["value"] >= weighed["before"]) is bool(confirmation["taken"])
+    assert confirmation["better"] is bool(confirmation["taken"])
+
+
+def test_discernment_is_searched_by_effects_within_the_estimate(tmp_path):
+    data = judgesmith.read("sample")
+    settings = CompileSettings(criteria="given", effort="light", objective="q + 0.5*d_avg")
+    lm = model(ledger=tmp_path / "answers.sqlite")
+    most = estimate_run(data, settings, lm).calls
+    found = judgesmith.compile(data, settings, lm=lm).saved
+    assert 0 < lm_client_of(lm).usage.calls <= 1.1 * most
+    assert any(one["stage"] == "effects" and one["number"] for one in found.history)

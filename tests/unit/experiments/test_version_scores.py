@@ -1,6 +1,7 @@
 """Scores of perturbed versions, and weights learned from them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from judgesmith.data.score_files import Scores
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.compile import tuning
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.fields import SEARCHES
 from judgesmith.experiments.compile.searching import Weighed, fitted_winner
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.versions import chosen_versions
@@ -384,7 +386,8 @@ def test_a_compilation_keeps_the_start_where_weights_make_it_better(monkeypatch,
     settings = CompileSettings(
         optimizer="protocol", n_trials=4, criteria="given", protocol={"variant": "vanilla"}
     )
-    monkeypatch.setattr(tuning.Tuning, "_with_protocol", _finding_another)
+    another = replace(SEARCHES["protocol"], build=_finding_another)
+    monkeypatch.setitem(SEARCHES, "protocol", another)
     compiled = compile_judge(data, settings, lm=model(ledger=None))
     assert compiled.saved.protocol.samples == (1 if kept == "start" else 3)
     assert any("baseline is the better judge" in one for one in compiled.notes) == (kept == "start")
@@ -395,10 +398,10 @@ def test_a_compilation_keeps_the_start_where_weights_make_it_better(monkeypatch,
     }
 
 
-def _finding_another(self, start, bare, parts):
+def _finding_another(self, start, parts, bare):
     """Stand for a search that found a judge with three samples."""
     winner = start.with_protocol(start.protocol.model_copy(update={"samples": 3}))
-    return self._kept_when_weighed(winner, start, parts, self.lm)
+    return self._kept_when_weighed(winner, start, parts.tuning, self.lm)
 
 
 # chosen versions

@@ -285,7 +285,7 @@ def settings(judge, optimizer, **fields):
 
 
 def test_what_is_not_said_is_as_usual():
-    assert settings({}, {"optimizer": "random"}) == CompileSettings()
+    assert settings({}, {"optimizer": "effects"}) == CompileSettings()
 
 
 def test_what_a_judge_says_is_not_searched():
