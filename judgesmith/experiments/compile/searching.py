@@ -194,8 +194,9 @@ def effect_notes(search: EffectSearch) -> list[str]:
         return [_UNSTARTED]
     n_tried = len(search.trials_) - 1
     found = [
-        f"{n_tried} configurations scored parts of the {search.trials_[0].n_rows} validation rows, "
-        f"with {search.n_calls_} calls of at most {search.n_calls_at_most_}."
+        f"{n_tried} configuration{'s' * (n_tried != 1)} scored parts of the "
+        f"{search.trials_[0].n_rows} validation rows, with {search.n_calls_} calls of at "
+        f"most {search.n_calls_at_most_}."
     ]
     if not search.complete_:
         found.append("the budget ended the search.")
