@@ -258,7 +258,7 @@ class DecimalCommas:
     def see(self, column: str, values: Iterable[Any]) -> None:
         """Take note of what stands in a cell, before any is read."""
         for value in values if self._guesses else ():
-            if isinstance(value, str) and "." in value:
+            if isinstance(value, str) and "." in value and _NUMBERS.fullmatch(value):
                 self._signs[column]["."] += 1
             elif isinstance(value, str) and _COMMA.fullmatch(value):
                 self._signs[column][","] += 1

@@ -271,7 +271,8 @@ def _for_these(
         chosen_versions(dataset, settings)
     drawing = given_options("n_rounds", *(["n_demonstrations"] * bool(settings.n_demonstrations)))
     about = "few-shot examples"
-    if settings.optimizer != found.optimizer and (named := given_options("optimizer")):
+    of_effects = given_options("optimizer", "effort", "calls_per_item")
+    if settings.optimizer != found.optimizer and (named := of_effects):
         about = about if drawing or settings.optimizer == "random" else "agreement with people"
         drawing = [*drawing, *named]
     if drawing and is_unlabelled(dataset, found):

@@ -70,6 +70,11 @@ def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
             case "os":
                 protocol["overall"] = "mean"
             case "search":
+                if settings.calls_per_item is not None:
+                    raise InputError(
+                        "several prompts are averaged by a search, and the search is left out.",
+                        hint="leave calls_per_item out.",
+                    )
                 changes["n_demonstrations"] = 0
                 if (
                     settings.optimizer == "effects"
@@ -208,8 +213,10 @@ def _refuse_less_than_all(settings: CompileSettings) -> None:
         differing.append("criteria")
     if settings.inference.without or settings.inference.inference != "batches":
         differing.append("inference")
-    if settings.optimizer not in ("random", CompileSettings.model_fields["optimizer"].default):
+    if settings.optimizer != "random" and "optimizer" in settings.model_fields_set:
         differing.append("optimizer")
+    if settings.calls_per_item is not None:
+        differing.append("calls_per_item")
     if settings.earlier:
         differing.append("earlier")
     if differing:

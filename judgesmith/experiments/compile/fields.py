@@ -201,7 +201,8 @@ class CompileFields(SettingsModel):
     n_demonstrations: int = Field(
         default=3,
         ge=0,
-        description="Rated examples per prompt, at most in a protocol search; 0 shows none.",
+        description="Rated examples per prompt, at most where the protocol is searched (effects, "
+        "protocol); 0 shows none.",
         json_schema_extra=_told("search", "demonstrations"),
     )
     n_rounds: int = Field(
@@ -220,7 +221,8 @@ class CompileFields(SettingsModel):
     n_draws: int = Field(
         default=3,
         ge=1,
-        description="Demonstration sets of each kind that compete in a protocol search.",
+        description="Demonstration sets of each kind that compete in a search of effects or of the "
+        "protocol.",
         json_schema_extra=_told("search", "draws", expert=True),
     )
     screen: bool = Field(
@@ -244,7 +246,8 @@ class CompileFields(SettingsModel):
     )
     fixed: tuple[str, ...] = Field(
         default=("samples",),
-        description="Choices that a protocol search does not vary, see fixed_choices.",
+        description="Choices that a search of effects or of the protocol does not vary, see "
+        "fixed_choices.",
     )
     confirm: Any = None
     learn_weights: bool = Field(

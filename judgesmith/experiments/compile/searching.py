@@ -131,6 +131,9 @@ INFERRED = "inferred"
 SCREENED_BATCH = 12
 """How many are proposed at a time where every candidate is judged on few rows first."""
 
+RISK_PER_LEVEL = 4
+"""Chance that the judge which a search of effects takes is no better, per level of tests: 20%."""
+
 MOST_TOLD = 4
 """Of how many choices a note says how much they mattered."""
 
@@ -176,8 +179,10 @@ def effect_search(
     settings: CompileSettings, parts: Parts, *, targets: Sequence[str], **given: Any
 ) -> EffectSearch:
     """Return the search by effects that these settings ask for, ready to compile."""
+    rule = settings.confirm
     return EffectSearch(
         effort=settings.effort,
+        risk=0.5 if rule is None else min(RISK_PER_LEVEL * rule.level, 0.5),
         calls_per_item=settings.calls_per_item,
         n_demo_sets=settings.n_draws,
         n_demonstrations=settings.n_demonstrations if parts.pool is not None else 0,
@@ -213,9 +218,9 @@ def effect_notes(search: EffectSearch) -> list[str]:
         _picked_text(search.trials_[number].picked) for number in search.views_ if number
     )
     replaces = (
-        f"number {search.taken_} replaces the baseline ({picked})"
+        f"number {search.taken_} is the best ({picked})"
         if search.taken_
-        else f"the mean of {len(search.views_)} prompts replaces the baseline "
+        else f"the mean of {len(search.views_)} prompts is the best "
         f"({'which is one of them; the others: ' if 0 in search.views_ else ''}{picked})"
     )
     return [

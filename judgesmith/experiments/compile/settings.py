@@ -73,8 +73,9 @@ class CompileSettings(CompileFields):
     )
     confirm: ImprovementTest | None = Field(
         default=ImprovementTest(),
-        description="Test that a change must pass to replace the baseline; None keeps the best on "
-        "the validation rows without a test.",
+        description="Test that a change must pass to replace the baseline; a search of effects "
+        "takes it where the chance of no gain is at most four times the level. None keeps the best "
+        "on the validation rows without a test.",
     )
 
     @model_validator(mode="before")
@@ -347,7 +348,7 @@ def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> Comp
         "partial_demos": False,
     }
     if settings.optimizer in ("effects", "random"):  # which compare with ratings
-        update["optimizer"] = "protocol"
+        update |= {"optimizer": "protocol", "calls_per_item": None}
     if settings.earlier:
         update["target"] = ()
     return settings.model_copy(update=update)

@@ -415,7 +415,10 @@ class Tuning:
             "cross_fitted": None if search.gain_ is None else search.gain_.to_dict(),
         }
         if search.taken_ and self.settings.learn_weights:
-            return self._kept_when_weighed(best, start, [parts.selection], self.lm)
+            kept = self._kept_when_weighed(best, start, [parts.selection], self.lm)
+            if kept is start:
+                self.confirmation |= {"expected": 0.0, "cross_fitted": None}
+            return kept
         return best
 
     def with_protocol(self, start: Judge, parts: Parts, bare: Judge) -> Judge:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -158,12 +158,12 @@ class Spec(SpecPart):
                 found.setdefault(path, place)
         return dict(sorted(found.items()))
 
-    @cached_property
+    @property
     @file_faults()
     def fingerprint(self) -> str:
         """Twelve hex digits that change when anything that decides results does.
 
-        So they do with the bytes of the files it names, wherever these are, which are read once.
+        So they do with the bytes of the files it names, wherever these are.
         Title and budget decide nothing, nor does how fast a model is asked.
 
         Raises
@@ -181,14 +181,22 @@ class Spec(SpecPart):
             except ValueError as fault:
                 mistakes.append(self.origin.mistake(place, str(fault)))
             else:
-                hashes[path] = hashlib.sha256(found.read_bytes()).hexdigest()
+                written = found.stat()
+                hashes[path] = _digest(found, written.st_mtime_ns, written.st_size)
         if mistakes:
             raise SpecError(sorted(mistakes, key=lambda one: int(one.where.rpartition(":")[2])))
         return fingerprint_of([self._deciding(), hashes])
 
     def _deciding(self) -> dict[str, Any]:
         found = self.model_dump(mode="json", exclude=_DECIDES_NOTHING, exclude_defaults=True)
+        found.setdefault("optimizers", {name: {} for name in self.optimizers})
         found["models"] = {
             name: [self.model_name(name), one.api_base] for name, one in self.models.items()
         }
         return found
+
+
+@lru_cache(maxsize=64)
+def _digest(path: Path, written: int, size: int) -> str:
+    """Return the hash of a file, read once for each time that it was written."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -313,6 +313,14 @@ def test_options_about_examples_are_refused_as_there_are_none(texts, capsys, opt
     assert main((*given[:6], *none)) == 0
 
 
+@pytest.mark.parametrize("option", ["--optimizer effects", "--effort light", "--calls-per-item 4"])
+def test_options_of_a_search_by_ratings_are_refused_as_there_are_none(texts, capsys, option):
+    given = ("compile", texts, "-o", "judge", "--objective", "d_avg", *option.split())
+    assert main(given) == 2
+    said = f"{option.split()[0]} is about agreement with people, which takes ratings"
+    assert said in capsys.readouterr().err
+
+
 def test_equal_ratings_are_none_to_an_objective_that_takes_none(texts, capsys, tmp_path):
     rated = tmp_path / "rated.jsonl"
     with Path(texts).open(encoding="utf-8") as lines, rated.open("w", encoding="utf-8") as file:

@@ -124,3 +124,16 @@ def test_discernment_is_searched_by_effects_within_the_estimate(tmp_path):
     found = judgesmith.compile(data, settings, lm=lm).saved
     assert 0 < lm_client_of(lm).usage.calls <= 1.1 * most
     assert any(one["stage"] == "effects" and one["number"] for one in found.history)
+
+
+def test_the_level_of_tests_decides_how_sure_a_gain_must_be():
+    data = judgesmith.read("sample")
+    taken = []
+    for level in (0.5, 1e-9):
+        settings = CompileSettings(
+            criteria="given", effort="light", learn_weights=False, confirm={"level": level}
+        )
+        found = judgesmith.compile(data, settings).saved.agreement.confirmation
+        taken.append(found["taken"])
+    assert taken[0]
+    assert not taken[1]
