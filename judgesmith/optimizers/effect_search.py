@@ -47,7 +47,7 @@ EFFORTS: Mapping[str, float] = {"light": 2.0, "medium": 4.0, "heavy": 13.0}
 WORTH, REACHED = 0.01, 0.5  # a search ends where going on is expected to add less than WORTH,
 # which is REACHED of what knowing all gains would add
 AVERAGE_WORTH = 0.05  # an average takes several times as many calls whenever it is used
-FEW_SOURCES, FEW_SOURCES_ERRORS = 15, 2.0  # with fewer, a gain must be so many standard errors
+FEW_SOURCES, SURE_OF_FEW = 15, 0.975  # with fewer, a gain is as sure as Student's t says
 FOR_NOISE = 8  # configurations of which the noise of gains is estimated, the first that are scored
 LEAST_NOISE = 1e-3  # standard deviation of the gain of one row where answers are the baseline's
 READ_AGAIN = 1.03  # calls per call needed: answers that cannot be read are asked for again
@@ -63,8 +63,9 @@ class EffectSearch(SpaceSearch[Objective, Judge | Panel]):
     sampling). The search ends early where going on is expected to add less than 0.01, half of what
     knowing all gains would add. The best configuration replaces the baseline only if its shrunken
     gain is above 0.01, and the chance that it is no better is at most ``risk``. With fewer than 15
-    sources the gain must be two standard errors above 0. An average of several must be expected to
-    add 0.05, which follows from how far their answers differ.
+    sources the gain must be above 0 by two standard errors or more (Student's t at 97.5%), and one
+    source never replaces it. An average of several must be expected to add 0.05, which follows from
+    how far their answers differ.
 
     Parameters
     ----------
@@ -379,8 +380,12 @@ class _Run:
         """
         if self.settings.confirm is None:
             return gain > 0
+        from scipy.special import stdtrit
+
+        if self.n_sources < 2:
+            return False  # one source tells nothing of how gains vary over sources
         few = self.n_sources < FEW_SOURCES and not averaged
-        if few and gain < FEW_SOURCES_ERRORS * error:
+        if few and gain < stdtrit(self.n_sources - 1, SURE_OF_FEW) * error:
             return False
         errors = NormalDist().inv_cdf(1 - self.settings.risk)
         return gain > (AVERAGE_WORTH if averaged else WORTH) and gain >= errors * error

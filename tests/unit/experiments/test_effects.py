@@ -9,7 +9,8 @@ from benchmarks.simulated_endpoint.serving import simulated_lm
 from judgesmith.errors import InputError
 from judgesmith.experiments import CompileSettings
 from judgesmith.experiments.compile.estimate import estimate_run
-from judgesmith.programs import SavedPanel, score_batch
+from judgesmith.optimizers import EffectSearch, rated_example
+from judgesmith.programs import ActiveCritic, SavedPanel, score_batch
 from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.lm import Budget, ResponseCache, lm_client_of, model
 
@@ -137,3 +138,15 @@ def test_the_level_of_tests_decides_how_sure_a_gain_must_be():
         taken.append(found["taken"])
     assert taken[0]
     assert not taken[1]
+
+
+def test_one_source_never_replaces_the_baseline():
+    data = judgesmith.read("sample")
+    examples = [
+        rated_example(item, item.human["overall"][0], item.scale["overall"], group=int(n < 12))
+        for n, item in enumerate(data.subset(range(60)))
+    ]
+    search = EffectSearch("q", effort="medium", risk=0.5)
+    search.compile(ActiveCritic(), trainset=examples[:12], valset=examples[12:])
+    assert len(search.trials_) > 1
+    assert search.views_ == (0,)
