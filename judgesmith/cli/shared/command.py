@@ -84,7 +84,8 @@ class ToolCommand(click.Command):
             known = [one.removeprefix("--") for one in self.expert]
             hint = did_you_mean(key, known, cutoff=0.6) if equals else None
             if equals and name in options and name not in self.expert:
-                hint = f"{name} is an option of its own: {name} {value}"
+                given = name if getattr(options[name], "is_flag", False) else f"{name} {value}"
+                hint = f"{name} is an option of its own: {given}"
             raise InputError(
                 f"--set takes KEY=VALUE with a KEY of {', '.join(known)}; got {setting!r}.",
                 where=_SET,

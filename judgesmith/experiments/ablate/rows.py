@@ -76,9 +76,7 @@ def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
                         hint="leave calls_per_item out.",
                     )
                 changes["n_demonstrations"] = 0
-                if (
-                    settings.optimizer == "effects"
-                ):  # a search of demonstrations, and there are none
+                if settings.optimizer == "effects":  # the search of no demonstrations is none
                     changes["optimizer"] = "random"
             case "weights":
                 changes["learn_weights"] = False
