@@ -137,7 +137,7 @@ class ScreeningStage:
 
     With 108 configurations and at least 200 rows that is about a third of the rows that full
     evaluation of 30 configurations takes; how good the choice is was simulated
-    (``docs/evidence/protocol-simulation.md``).
+    (``docs/explanation/protocol-search.md``).
 
     Parameters
     ----------
