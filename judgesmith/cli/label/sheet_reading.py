@@ -33,9 +33,7 @@ def writing_options(command: Command) -> Command:
         command,
         click.argument("scores"),
         click.argument("data"),
-        click.option(
-            "-o", "--output", required=True, metavar="SHEET.csv", help="Rubric file to write."
-        ),
+        click.option("-o", "--output", required=True, metavar="SHEET.csv", help="Sheet to write."),
         click.option(
             "--force", is_flag=True, help="Replace an existing sheet, including its answers."
         ),
