@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -97,8 +97,18 @@ def stub_door(
     find = front_door(package, places)
 
     def load(name: str) -> Any:
+        if name not in places and not name.startswith("_"):
+            _say_where(name, package, [one for one in places if one not in names])
         found = find(name)
         setattr(sys.modules[package], name, found)  # found once, it needs no door
         return found
 
     return load, lambda: sorted(places), names
+
+
+def _say_where(name: str, package: str, inside: Iterable[str]) -> None:
+    """Raise an error that says which packages inside a package have a public name, if any do."""
+    doors = [f"{package}.{one}" for one in inside]
+    having = [one for one in doors if name in getattr(import_module(one), "__all__", ())]
+    if having:
+        raise AttributeError(f"{package} has no {name!r}; {' and '.join(having)} has it.")

@@ -99,6 +99,7 @@ class Estimate(Record):
     statistic, unit : str
         The statistic and the unit of the interval, for ``repr`` only. Without ``unit`` the units
         are rows if there are as many groups as rows, and sources otherwise.
+    n_left_out : int; rows that did not enter, such as unscored ones, for ``repr`` only
 
     Examples
     --------
@@ -127,6 +128,7 @@ class Estimate(Record):
     n_undefined: int = 0
     statistic: str = field(default="", compare=False, metadata=_REPR_ONLY)
     unit: str = field(default="", compare=False, metadata=_REPR_ONLY)
+    n_left_out: int = field(default=0, compare=False, metadata=_REPR_ONLY)
 
     @classmethod
     def of(cls, value: float, ends: tuple[float, float], confidence: float, **others: Any) -> Self:
@@ -138,6 +140,7 @@ class Estimate(Record):
         unit = self.unit or ("rows" if self.n_groups == self.n else "sources")
         rows = "" if unit == "rows" else f", {self.n_groups} {unit}"
         undefined = f", {self.n_undefined} undefined" if self.n_undefined else ""
+        left_out = f", {self.n_left_out} left out" if self.n_left_out else ""
         shown = self.reported()
         within = f"{100 * self.confidence:g}% interval [{self.low:.4g}, {self.high:.4g}] by {unit}"
         if math.isnan(shown.low):
@@ -145,7 +148,7 @@ class Estimate(Record):
             within = f"no interval: fewer than {FEWEST_GROUPS} {unit}" if few else "no interval"
         return (
             f"{type(self).__name__}({self.statistic or 'value'} {shown._in_short()}, {within}, "
-            f"n={self.n} rows{rows}{undefined})"
+            f"n={self.n} rows{rows}{undefined}{left_out})"
         )
 
     def _in_short(self) -> str:
@@ -187,16 +190,21 @@ class PairedEstimate(Estimate):
         The statistic of either predictor; ``value`` is ``first - second``.
     p_value : float
         Two-sided, for the hypothesis of no difference; nan without an interval. It cannot be
-        below ``2 / (n_resamples + 1)``, more with few groups, however large the difference.
+        below ``2 / (n_resamples + 1)``, more with few groups, however large the difference;
+        ``repr`` then writes ``p ≤``.
+    least_p : float; the smallest p-value that these resamples could give, for ``repr`` only
     """
 
     first: float
     second: float
     p_value: float
+    least_p: float = field(default=math.nan, compare=False, metadata=_REPR_ONLY)
 
     def _in_short(self) -> str:
         difference = f"difference {self.value:.4g} ({self.first:.4g} - {self.second:.4g})"
-        return difference if math.isnan(self.p_value) else f"{difference}, p={self.p_value:.4g}"
+        relation = " ≤ " if self.p_value <= self.least_p else "="
+        shown = f"{difference}, p{relation}{self.p_value:.4g}"
+        return difference if math.isnan(self.p_value) else shown
 
     @property
     def is_clear(self) -> bool:

@@ -5,6 +5,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
+import judgesmith
 from judgesmith import metrics as m
 from judgesmith.metrics import (
     audits,
@@ -429,3 +430,34 @@ def test_discernment(keep):
     keep("needed", perturbations.items_needed(originals[:12], versions[0][:12], rng=rng()))
     keep("experts", perturbations.EXPERT_WEIGHTS)
     assert np.shape(log_p) == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("groups", "sources"), ("source", "sources"), ("seed", "rng"), ("conf_level", "confidence")],
+)
+def test_a_setting_named_as_elsewhere_says_its_name_here(rated, given, meant):
+    scores = rated["human"], rated["judge"], rated["other"]
+    with pytest.raises(TypeError, match=rf"^spearman_difference\(\).*did you mean {meant}="):
+        m.spearman_difference(*scores, **{given: rated["sources"]})
+
+
+def test_a_missing_judge_is_told_under_the_name_that_was_called(rated):
+    with pytest.raises(TypeError, match=r"^q_difference\(\).*'other'"):
+        m.q_difference(rated["human"], rated["judge"])
+
+
+def test_an_estimate_shows_rows_left_out_and_the_least_p_value(rated):
+    judge = rated["judge"].copy()
+    judge[0] = np.nan
+    found = m.pearson_difference(rated["human"], judge, -judge, sources=rated["sources"])
+    assert "1 left out" in repr(found)
+    assert "p ≤ " in repr(found)
+    near = m.pearson_difference(rated["human"], rated["judge"], rated["levels"])
+    assert "left out" not in repr(near)
+    assert "p ≤ " not in repr(near)
+
+
+def test_a_statistic_in_a_package_inside_is_found():
+    with pytest.raises(AttributeError, match=r"judgesmith\.metrics has it"):
+        _ = judgesmith.spearman_difference

@@ -4,7 +4,8 @@ Each is :func:`~judgesmith.metrics.correlation.agreement` with the statistic in 
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any, Literal, Protocol
 
 from numpy.typing import ArrayLike
@@ -283,14 +284,39 @@ def _with(statistic: Statistic, of: Callable[..., Any], name: str, doc: str) -> 
     """Return ``of`` with its statistic fixed, under a name and with a docstring of its own."""
 
     def function(*scores: ArrayLike, **settings: Any) -> Any:
+        try:
+            own.bind(*scores, **settings)
+        except TypeError as fault:
+            raise TypeError(f"{name}() {_likely(fault, settings, list(own.parameters))}") from None
         return of(*scores, statistic=statistic, **settings)
 
     signature = inspect.signature(of)
-    others = [one for one in signature.parameters.values() if one.name != "statistic"]
-    function.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
+    own = signature.replace(
+        parameters=[one for one in signature.parameters.values() if one.name != "statistic"]
+    )
+    function.__signature__ = own  # type: ignore[attr-defined]
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
+
+
+_ELSEWHERE = {
+    **dict.fromkeys(("groups", "group", "clusters", "cluster", "blocks", "documents"), "sources"),
+    **dict.fromkeys(("seed", "random_state"), "rng"),
+    **dict.fromkeys(("alpha", "confidence_level", "conf_level"), "confidence"),
+    **dict.fromkeys(("n_boot", "n_bootstrap", "n_bootstraps"), "n_resamples"),
+}
+"""Names that arguments have in other libraries."""
+
+
+def _likely(fault: TypeError, settings: Mapping[str, object], names: list[str]) -> str:
+    """Return what is wrong with a call, and which argument was probably meant."""
+    for given in settings:
+        if given not in names:
+            near = [_ELSEWHERE[given]] if given in _ELSEWHERE else get_close_matches(given, names, 1)
+            meant = f"; did you mean {near[0]}=?" if near else f"; it has {', '.join(names)}."
+            return f"{fault}{meant}"
+    return f"{fault}; it takes {', '.join(names)}."
 
 
 def _interval_of(statistic: Statistic, x: str) -> _Interval:

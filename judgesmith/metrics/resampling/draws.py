@@ -108,16 +108,19 @@ def difference_of(
     """
     value = one.value - other.value
     n_units = min(one.n_units, other.n_units)
-    ends, p = (math.nan, math.nan), math.nan
+    ends, p, least = (math.nan, math.nan), math.nan, math.nan
     if n_units >= 2 and not math.isnan(value):
         gain = gain or (lambda *counts: one.of_counts(*counts) - other.of_counts(*counts))
         resampled = np.concatenate([gain(*counts) for counts in draws])
         ends = (interval or _percentiles(confidence))(value, resampled, n_units)
         if not math.isnan(ends[0]):
-            p_value = p_value or (lambda _, resampled, n_units: two_sided_p(resampled, n_units))
-            p = p_value(value, resampled, n_units)
+            if p_value is None:
+                p = two_sided_p(resampled, n_units)
+                least = least_p(n_units, int(np.count_nonzero(~np.isnan(resampled))))
+            else:
+                p = p_value(value, resampled, n_units)
     n_undefined = max(one.n_undefined, other.n_undefined)
-    shown |= {"first": one.value, "second": other.value, "p_value": p}
+    shown |= {"first": one.value, "second": other.value, "p_value": p, "least_p": least}
     return PairedEstimate.of(value, ends, confidence, n_undefined=n_undefined, **shown)
 
 

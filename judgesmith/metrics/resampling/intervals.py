@@ -66,6 +66,7 @@ class AveragedUnits:
     values: Sequence[LevelValue]
     sizes: tuple[int, ...]
     n_units: int
+    n_left_out: int
 
     @classmethod
     def of(
@@ -125,6 +126,7 @@ class AveragedUnits:
             values=values,
             sizes=tuple(kind.n for kind in kinds),
             n_units=min(n_units),
+            n_left_out=sum(int(np.count_nonzero(~has)) for has in scored),
         )
 
     def __call__(self, *counts: FloatArray) -> FloatArray:
@@ -151,6 +153,7 @@ class AveragedUnits:
         return {
             "n": sum(one.n for one in self.values),
             "n_groups": min(self.sizes),
+            "n_left_out": self.n_left_out,
             "statistic": statistic if level == "dataset" else f"{level}-level {statistic}",
             # Of sources, the estimate itself tells rows apart.
             "unit": units.get(resample, "sources and systems"),
