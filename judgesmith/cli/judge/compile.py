@@ -418,7 +418,7 @@ def command(
         with blaming("--storage", given=storage is not None):
             files = run.search_files(choice, storage)
     with blaming(data[0]):
-        estimate = run.estimate() if dry_run or files is not None else None
+        estimate = run.estimate() if dry_run or settings.search.cost else None
     if dry_run:
         assert estimate is not None
         print_estimate(estimate, as_json=as_json, searched=settings.optimizer == "protocol")

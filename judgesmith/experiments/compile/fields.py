@@ -53,6 +53,7 @@ SEARCHES: Mapping[Optimizer, Search] = {
         reads=("n_draws", "fixed", "effort", "calls_per_item"),
         needs_wording=False,
         minds_versions=True,
+        resumes=False,
         build=f"{_COMPILE}.tuning:Tuning.with_effects",
         cost=f"{_COMPILE}.estimate:effects_calls",
     ),

@@ -399,7 +399,7 @@ class SearchProgress:
     """Says after every trial how far a search is."""
 
     lm: dspy.LM
-    n_trials: int
+    n_trials: int | None
     objective: str
     told: Callable[[str], Any]
     trials: dict[int, TrialRecord] = field(default_factory=dict)
@@ -414,7 +414,8 @@ class SearchProgress:
         if best.number:
             value = f"best {self.objective} {_text(best.value)} ({_text(first.value)} baseline)"
         n_tried = len(self.trials) - (0 in self.trials)
-        self.told(", ".join([f"{n_tried} of {self.n_trials} tried", value, *self._spent()]))
+        tried = f"{n_tried}{_of(self.n_trials)} tried"
+        self.told(", ".join([tried, value, *self._spent()]))
 
     def _spent(self) -> list[str]:
         """Return what the run has spent, all its processes together, and of how much."""

@@ -399,7 +399,7 @@ class Tuning:
             self.settings,
             parts,
             targets=self.targets,
-            on_trial=None,
+            on_trial=self._on_trial("effects", None),
             **self._common("effects", None),
         )
         best = searched(search, start, parts)
@@ -433,7 +433,7 @@ class Tuning:
             targets=self.targets,
             storage=self.files.storage,
             beside=self.files.log,
-            on_trial=self._on_trial(),
+            on_trial=self._on_trial("protocol", self.settings.n_trials),
             models=self.models,
             **{**common, "objective": self.settings.objective},
         )
@@ -469,8 +469,8 @@ class Tuning:
         self.lm = lm
         return start
 
-    def _on_trial(self) -> Callable[[TrialRecord], None]:
-        """Return what is told of every trial of a search of the protocol."""
+    def _on_trial(self, stage: str, n_trials: int | None) -> Callable[[TrialRecord], None]:
+        """Return what is told of every trial of a search."""
         listeners: list[Callable[[TrialRecord], None]] = []
         if self.files.log is not None:
             others = tuple(self.models.values())
@@ -480,9 +480,9 @@ class Tuning:
             listeners.append(
                 SearchProgress(
                     lm=self.lm,
-                    n_trials=self.settings.n_trials,
+                    n_trials=n_trials,
                     objective=str(deciding_objective(self.settings)),
-                    told=lambda text: describe("protocol", text),
+                    told=lambda text: describe(stage, text),
                 )
             )
 

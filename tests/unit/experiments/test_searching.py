@@ -17,7 +17,6 @@ from judgesmith.experiments.compile.searching import (
     log_lines,
     search_notes,
 )
-from judgesmith.experiments.compile.tuning import Tuning
 from judgesmith.optimizers import ProtocolSearch, parse_objective
 from judgesmith.optimizers.trials import ConfirmationResult, TrialRecord
 from judgesmith.programs.families.pointwise import DirectConfig
@@ -366,7 +365,10 @@ def test_the_best_is_among_those_that_were_judged_on_all_rows():
     assert said.startswith("2 of 9 tried, best q 0.600 (0.500 baseline), 0 calls")
 
 
-def test_a_compilation_tells_whoever_wants_words():
+@pytest.mark.parametrize(
+    ("optimizer", "tried"), [("protocol", "1 of 3 tried"), ("effects", "1 tried")]
+)
+def test_a_compilation_tells_whoever_wants_words(data_searching, optimizer, tried):
     class Told:
         def __init__(self):
             self.words = []
@@ -378,13 +380,10 @@ def test_a_compilation_tells_whoever_wants_words():
             self.words.append((stage, text))
 
     told, lm = Told(), model("offline", ledger=None)
-    settings = CompileSettings(optimizer="protocol", n_trials=3)
-    work = Tuning(settings=settings, targets=("score",), lm=lm, concurrency=1, progress=told)
-    work._on_trial()(trial_search_progress(0, 0.25))
-    assert told.words == [("protocol", "0 of 3 tried, q 0.250 for the baseline, 0 calls")]
-    work.progress = lambda stage, n, total: None
-    work._on_trial()(trial_search_progress(0, 0.25))
-    assert len(told.words) == 1
+    settings = CompileSettings(optimizer=optimizer, n_trials=3, protocol=VANILLA)
+    compile_judge(data_searching, settings, lm=lm, progress=told)
+    assert {stage for stage, _ in told.words} == {optimizer}
+    assert any(text.startswith(tried) and "q " in text for _, text in told.words)
 
 
 # text searching
