@@ -313,7 +313,7 @@ def _likely(fault: TypeError, settings: Mapping[str, object], names: list[str]) 
     """Return what is wrong with a call, and which argument was probably meant."""
     for given in settings:
         if given not in names:
-            near = [_ELSEWHERE[given]] if given in _ELSEWHERE else get_close_matches(given, names, 1)
+            near = get_close_matches(_ELSEWHERE.get(given, given), names, 1)
             meant = f"; did you mean {near[0]}=?" if near else f"; it has {', '.join(names)}."
             return f"{fault}{meant}"
     return f"{fault}; it takes {', '.join(names)}."
