@@ -59,6 +59,5 @@ def ablation(
             found["Q"] = agreement["q"]
             is_equal = (row.block, row.name) in equal and row.name != "fine"
             found["Q minus fine"] = "equal" if is_equal else row.difference
-            calls = None if row.calls is None else row.calls.new
             theirs = THEIRS.get(row.name, {}).get(name)
-            yield found | {"optimism": row.optimism, "new calls": calls, "theirs": theirs}
+            yield found | {"optimism": row.optimism, "new calls": row.new, "theirs": theirs}

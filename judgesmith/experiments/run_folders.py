@@ -25,43 +25,6 @@ def json_text(content: object) -> str:
     return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
-def begun_in(
-    folder: Path,
-    run: str,
-    *,
-    record: str,
-    schema: int,
-    keys: Collection[str] = (),
-    what: str,
-    other: str,
-    overwrite: bool,
-) -> dict[str, Any]:
-    """Return what the first file of a run says, its ``record``; nothing where no run was begun.
-
-    ``what`` and ``other`` name, for a refusal, what is expected and what another run's would be.
-    """
-    if not folder.exists() or _is_blank(folder, record):
-        return {}
-    found = json_object_in(folder / record)
-    if found is None or found.get("schema") != schema or not found.keys() >= set(keys):
-        raise ExistingFileError(
-            f"{folder} is there and holds no {what}.", hint="name another folder."
-        )
-    if found.get("run") != run and not overwrite:
-        raise ExistingFileError(
-            f"{folder} holds {other} ({found.get('run')}, this is {run}).",
-            hint="name another folder, or replace it with --force.",
-        )
-    return found
-
-
-@file_faults()
-def _is_blank(folder: Path, record: str) -> bool:
-    """Say whether a folder is empty, but for what a killed process left of its first file."""
-    drafts = f".{record}-"
-    return folder.is_dir() and all(one.name.startswith(drafts) for one in folder.iterdir())
-
-
 @file_faults()
 def check_folder(
     folder: Path,

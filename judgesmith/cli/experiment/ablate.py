@@ -78,9 +78,10 @@ def command(
     described under 'judgesmith check --help'.
     """
     from judgesmith.experiments import CompileSettings
-    from judgesmith.experiments.ablate.rows import check_ablation, chosen_rows
-    from judgesmith.experiments.ablate.table import ablation, estimate_ablation
+    from judgesmith.experiments.ablate.rows import chosen_rows
+    from judgesmith.experiments.ablate.table import ABLATION, ablation, estimate_ablation
     from judgesmith.experiments.compile.chosen_targets import chosen_targets
+    from judgesmith.experiments.runs import check_run
     from judgesmith.programs.judging.executors import endpoint_of
     from judgesmith.programs.lm import lm_client_of
     from judgesmith.signatures.plain_data import record_faults
@@ -98,7 +99,7 @@ def command(
     run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     lm = choice.lm(run_id=f"ablate {run}")
     with blaming(OUTPUT):
-        check_ablation(folder, run, overwrite=force)
+        check_run(folder, run, kind=ABLATION, overwrite=force)
     if dry_run:
         with blaming(data):
             estimate = estimate_ablation(dataset, settings, lm, rows=names)

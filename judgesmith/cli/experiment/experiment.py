@@ -242,7 +242,7 @@ def command(
     reach_server(address, uri=tracking_uri)
     with blaming(OUTPUT):
         text = Path(spec).read_text(encoding="utf-8-sig")
-        folder = RunFolder.opened(place, declared, text=text, overwrite=force)
+        folder = RunFolder.of_spec(place, declared, text=text, overwrite=force)
     if played is not None:
         models.recording = played.play(ResponseCache(ledger)).recording
     tracker = begun_tracker(declared, folder, address, uri=tracking_uri)

@@ -418,7 +418,7 @@ def _settings(
     **rest: Any,
 ) -> CompileSettings:
     from judgesmith.experiments import CompileSettings
-    from judgesmith.experiments.ablate.rows import without as left_out
+    from judgesmith.experiments.compile.ablating import without as left_out
     from judgesmith.signatures.config import InferenceSettings
     from judgesmith.signatures.plain_data import record_faults
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +13,10 @@ from judgesmith.experiments.ablate.rows import (
     FULL,
     PEOPLES,
     Block,
-    FinishedRow,
     PlannedRow,
-    RowCalls,
 )
+from judgesmith.experiments.runs.folder import Made
+from judgesmith.experiments.runs.heldout import table_of_rows
 from judgesmith.experiments.tables import Table, interval_cell, markdown_cell
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.metrics.correlation import Statistic, agreement_difference
@@ -147,8 +147,8 @@ class AblationRow:
     """One judge of the table.
 
     ``difference``: Its Q minus that of ``fine`` in the same block, on the same rows; None for
-    ``fine`` itself and where that is not in the table. ``calls``: What it took; None for models
-    that do not count.
+    ``fine`` itself and where that is not in the table. ``new``, ``recorded``: Requests that it
+    took, and those that were cached; None for models that do not count.
     """
 
     block: Block
@@ -156,7 +156,8 @@ class AblationRow:
     saved: SavedJudge
     heldout: PredictionTable
     difference: PairedEstimate | None
-    calls: RowCalls | None
+    new: int | None
+    recorded: int | None
 
     @property
     def agreement(self) -> dict[Statistic, Estimate]:
@@ -274,18 +275,14 @@ class AblationTable:
 
     def calls(self) -> list[dict[str, Any]]:
         """Return what each row took: new requests, and cached responses; None if not counted."""
-        counts = [
-            (None, None) if row.calls is None else (row.calls.new, row.calls.recorded)
-            for row in self.rows
-        ]
         return [
-            dict(zip(CALLS, (row.block, row.name, *count), strict=True))
-            for row, count in zip(self.rows, counts, strict=True)
+            dict(zip(CALLS, (row.block, row.name, row.new, row.recorded), strict=True))
+            for row in self.rows
         ]
 
 
 def table_of(
-    finished: Mapping[tuple[Block, str], tuple[FinishedRow, PredictionTable]],
+    finished: Mapping[tuple[Block, str], tuple[SavedJudge, Made]],
     plan: Sequence[PlannedRow],
     *,
     data: str,
@@ -296,7 +293,11 @@ def table_of(
     left_out: Mapping[str, str],
 ) -> AblationTable:
     """Return the table of the rows that are finished, and what can be told from them."""
-    tables = {place: table for place, (_, table) in finished.items()}
+    tables = {}
+    for place, (_, made) in finished.items():
+        one = table_of_rows(made.scores)
+        # Sources are resampled in the order of their names, as when a judge is compiled.
+        tables[place] = replace(one, sources=one.sources.astype(str))
 
     def to_fine(place: tuple[Block, str]) -> PairedEstimate | None:
         full = (place[0], FULL)
@@ -308,12 +309,13 @@ def table_of(
         AblationRow(
             block=place[0],
             name=place[1],
-            saved=row.saved,
-            heldout=table,
+            saved=saved,
+            heldout=tables[place],
             difference=to_fine(place),
-            calls=row.calls,
+            new=made.usage["calls"],
+            recorded=made.usage["recorded"],
         )
-        for place, (row, table) in finished.items()
+        for place, (saved, made) in finished.items()
     )
     rubrics = {
         side: next(row.saved.protocol.rubric for row in rows if row.name == name)

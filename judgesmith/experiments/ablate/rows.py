@@ -1,99 +1,17 @@
-"""The rows of an ablation, the whole method and what is left without a part, and their folder."""
+"""The rows of an ablation: the whole method, and what is left without a part."""
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 from judgesmith.data.items import DataSet
-from judgesmith.drafts import put_text
-from judgesmith.errors import InputError, did_you_mean, file_faults
+from judgesmith.errors import InputError
+from judgesmith.experiments.compile.ablating import without
 from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.experiments.compile.settings import CompileSettings
-from judgesmith.experiments.run_folders import begun_in, json_text
-from judgesmith.experiments.tables import Table
-from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures import ActiveCriticConfig
-from judgesmith.signatures.config import JudgeConfig
-
-Ablation = Literal[
-    "explanations", "task", "criteria", "mcs", "os", "search", "weights", "confirmation"
-]
-"""A part that can be left out.
-
-``explanations``: scores alone. ``task``: no description of the task; criteria come from
-observations only. ``criteria``: those that people rated instead of inferred ones. ``mcs``: no
-criteria scores, which is the coarse variant. ``os``: no overall question; the score is the mean
-of the criteria. ``search``: no demonstrations. ``weights``: no learned combination of numbers.
-``confirmation``: the best on the validation rows is taken, without a test.
-"""
-
-ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
-
-
-def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
-    """Return ``settings`` with parts of the method left out."""
-    left_out = tuple(dict.fromkeys(parts))
-    unknown = [part for part in left_out if part not in ABLATIONS]
-    if unknown:
-        raise InputError(
-            f"what can be left out is {', '.join(ABLATIONS)}; got {', '.join(unknown)}.",
-            hint=did_you_mean(unknown[0], ABLATIONS),
-        )
-    own = settings.protocol
-    lacking = [part for part in left_out if part not in _parts_of(own)]
-    if lacking:
-        raise InputError(
-            f"a {own.judge} judge has no {', '.join(lacking)} to leave out; it has "
-            f"{', '.join(_parts_of(own))}."
-        )
-    if {"mcs", "os"} <= set(left_out):
-        raise InputError("without mcs and os nothing is scored.", hint="leave one of the two in.")
-    protocol: dict[str, Any] = {}
-    changes: dict[str, Any] = {}
-    for part in left_out:
-        match part:
-            case "explanations":
-                protocol["explain"] = "none"
-            case "task":
-                changes["inference"] = {**dict(settings.inference), "without": ("task",)}
-            case "criteria":
-                changes["criteria"] = "human"
-                changes["target"] = settings.target or ("auto",)
-            case "mcs":
-                protocol["variant"] = "coarse"
-            case "os":
-                protocol["overall"] = "mean"
-            case "search":
-                if settings.calls_per_item is not None:
-                    raise InputError(
-                        "several prompts are averaged by a search, and the search is left out.",
-                        hint="leave calls_per_item out.",
-                    )
-                changes["n_demonstrations"] = 0
-                if settings.optimizer == "effects":  # the search of no demonstrations is none
-                    changes["optimizer"] = "random"
-            case "weights":
-                changes["learn_weights"] = False
-            case "confirmation":
-                changes["confirm"] = None
-    changes["protocol"] = type(own).model_validate({**dict(own), **protocol})
-    return CompileSettings.model_validate({**dict(settings), **changes})
-
-
-def _parts_of(protocol: JudgeConfig) -> list[Ablation]:
-    """Return the parts of the method that judges of a family have."""
-    fields = {"explanations": "explain", "mcs": "variant", "os": "overall"}
-    found = [part for part in ABLATIONS if fields.get(part, "judge") in type(protocol).model_fields]
-    if not family_of(protocol.judge).has_demonstrations:
-        found.remove("search")
-    return found
-
 
 Block = Literal["paper", "learned"]
 """``paper``: the judge's own score, as there. ``learned``: what learned weights make of it."""
@@ -147,6 +65,15 @@ class PlannedRow:
     block: Block
     name: str
     settings: CompileSettings
+
+    @property
+    def id(self) -> str:
+        """What its folder is called."""
+        return f"{self.block}.{self.name}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what tells it from the other rows, ready for JSON."""
+        return {"id": self.id, "block": self.block, "row": self.name}
 
 
 def planned_rows(settings: CompileSettings, names: Iterable[str] | None = None) -> list[PlannedRow]:
@@ -229,146 +156,3 @@ def _refuse_less_than_all(settings: CompileSettings) -> None:
         )
     if not settings.holdout:
         raise InputError("rows are compared on rows held out.", hint="give holdout above 0.")
-
-
-RUN_FILE = "ablation.json"
-TABLE_FILES = ("table.json", "table.csv", "table.md", "calls.csv")
-SCHEMA = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowCalls:
-    """What it took to make a row."""
-
-    new: int
-    recorded: int
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FinishedRow:
-    """A row that need not be made again.
-
-    ``calls``: None for models that do not count.
-    """
-
-    saved: SavedJudge
-    heldout: tuple[tuple[str, float | None], ...]
-    calls: RowCalls | None
-    spent: int
-
-
-class AblationFolder:
-    """The folder of one run.
-
-    ``ablation.json`` names the run. Under each block every finished row has a judge's folder and
-    a file of the same name in ``.json``, which is written last and says that the row is whole.
-    """
-
-    def __init__(self, path: Path, *, spent: int) -> None:
-        self.path = path
-        self.spent = spent
-
-    @classmethod
-    @file_faults()
-    def opened(cls, path: str | Path, run: str, *, spent: int = 0, overwrite: bool = False) -> Self:
-        """Return the folder of a run, which is made if it is not there."""
-        place = Path(path).resolve()
-        found = check_ablation(place, run, overwrite=overwrite)
-        if found and not overwrite:
-            return cls(place, spent=int(found.get("spent", 0)))
-        _clear(place)
-        place.mkdir(exist_ok=True)
-        put_text(place / RUN_FILE, json_text({"schema": SCHEMA, "run": run, "spent": spent}))
-        return cls(place, spent=spent)
-
-    @file_faults()
-    def load(self, row: PlannedRow, run: str) -> FinishedRow | None:
-        """Return a row that was finished before with these settings, or None."""
-        record = self._record(row)
-        if not record.is_file():
-            return None
-        saved = SavedJudge.load(self._judge(row))
-        if saved.settings.get("run") != run:
-            return None
-        try:
-            found = json.loads(record.read_text(encoding="utf-8"))
-            calls = found["calls"]
-            finished = FinishedRow(
-                saved=saved,
-                heldout=tuple((str(key), score) for key, score in found["heldout"]),
-                calls=None if calls is None else RowCalls(**calls),
-                spent=int(found["spent"]),
-            )
-            whole = found["schema"] == SCHEMA and found["judge"] == saved.fingerprint
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
-            whole = False
-        if not whole:
-            raise InputError(
-                "not the record of the judge next to it. Delete this file: the row is made again "
-                "from the cached answers.",
-                at=record,
-            )
-        self.spent = max(self.spent, finished.spent)
-        return finished
-
-    @file_faults()
-    def keep(self, row: PlannedRow, finished: FinishedRow) -> None:
-        """Save a row: first its judge, then the record that says it is whole."""
-        record = self._record(row)
-        record.unlink(missing_ok=True)
-        finished.saved.save(self._judge(row), overwrite=True)
-        calls = finished.calls
-        content = {
-            "schema": SCHEMA,
-            "judge": finished.saved.fingerprint,
-            "calls": None if calls is None else asdict(calls),
-            "spent": finished.spent,
-            "heldout": finished.heldout,
-        }
-        record.parent.mkdir(exist_ok=True)
-        put_text(record, json_text(content))
-        self.spent = max(self.spent, finished.spent)
-
-    def write(
-        self,
-        *,
-        table: Mapping[str, Any],
-        csv: str,
-        markdown: str,
-        calls: Table,
-    ) -> None:
-        """Write the table in its three forms, and what it took next to it."""
-        texts = (json_text(table), csv, markdown, calls.csv())
-        for name, text in zip(TABLE_FILES, texts, strict=True):
-            put_text(self.path / name, text)
-
-    def _judge(self, row: PlannedRow) -> Path:
-        return self.path / row.block / row.name
-
-    def _record(self, row: PlannedRow) -> Path:
-        return self.path / row.block / f"{row.name}.json"
-
-
-def check_ablation(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, Any]:
-    """Return what ``ablation.json`` in a folder says, nothing where there is no folder yet."""
-    return begun_in(
-        folder,
-        run,
-        record=RUN_FILE,
-        schema=SCHEMA,
-        what="ablation",
-        other="the ablation of another run",
-        overwrite=overwrite,
-    )
-
-
-@file_faults()
-def _clear(folder: Path) -> None:
-    """Take out what an ablation writes, and nothing else."""
-    for block in BLOCKS:
-        for name in ROWS:
-            (folder / block / f"{name}.json").unlink(missing_ok=True)
-            if (folder / block / name / "judge.json").is_file():
-                shutil.rmtree(folder / block / name)
-    for name in TABLE_FILES:
-        (folder / name).unlink(missing_ok=True)

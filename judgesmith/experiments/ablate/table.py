@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgesmith.data.items import DataSet
 from judgesmith.data.sheets import cell_of
 from judgesmith.experiments.ablate.report import CALLS, AblationTable, table_of
 from judgesmith.experiments.ablate.rows import (
     BLOCKS,
-    AblationFolder,
     Block,
-    FinishedRow,
     PlannedRow,
-    RowCalls,
     chosen_rows,
     impossible_rows,
     planned_rows,
@@ -27,20 +25,28 @@ from judgesmith.experiments.compile.notes import NothingScoredError
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.tuning import Progress
+from judgesmith.experiments.run_folders import json_text
+from judgesmith.experiments.runs.cell_result import changed
+from judgesmith.experiments.runs.cell_runner import held_against, judged_by_compiled, model_usage
+from judgesmith.experiments.runs.folder import JUDGE, RESULT, USAGE, Made, RunFolder, RunKind
 from judgesmith.experiments.scoring.estimates import NO_CALLS, RunEstimate
 from judgesmith.experiments.tables import Table
-from judgesmith.optimizers import PredictionTable
-from judgesmith.optimizers.rows import Rows
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.judging.runner import was_not_asked
-from judgesmith.signatures import Judgement
+from judgesmith.programs.judging.rows import usage_of
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.lm import LMClient, Usage
+    from judgesmith.programs.lm import LMClient
 
 __all__ = ["HOLDOUT", "AblationTable", "ablation"]
+
+ABLATION = RunKind(
+    name="ablation",
+    record="ablation.json",
+    other="the ablation of another run",
+    files=("table.json", "table.csv", "table.md", "calls.csv"),
+)
 
 HOLDOUT = 0.75
 """Share of sources held out, as in the paper."""
@@ -116,17 +122,24 @@ def ablation(
     lm = lm or current_lm()
     model, endpoint = str(lm.model), endpoint_of(lm)
     targets = chosen_targets(dataset, settings)
-    heldout = parts_of(dataset, targets, settings).heldout
-    assert heldout is not None  # planned rows have some held out
+    parts_of(dataset, targets, settings)  # refuses what no row could be made of
     run = settings.fingerprint(dataset, model, endpoint)
     client = lm_client_of(lm)
     before = 0 if client is None else client.spent.calls
     place = None
     if folder is not None:
-        place = AblationFolder.opened(folder, run, spent=before, overwrite=overwrite)
-    maker = _Maker(dataset, heldout, lm, client, place, concurrency, progress)
-    runs = [row.settings.fingerprint(dataset, model, endpoint) for row in plan]
-    finished = maker.rows(plan, runs, left_out)
+        place = RunFolder.opened(
+            folder,
+            run,
+            name=dataset.name,
+            cells=plan,
+            kind=ABLATION,
+            extra={"spent": before},
+            overwrite=overwrite,
+            restart=overwrite,
+        )
+    maker = _Maker(dataset, run, lm, client, place, concurrency, progress)
+    finished = maker.rows(plan, left_out)
     table = table_of(
         finished,
         plan,
@@ -138,12 +151,10 @@ def ablation(
         left_out=left_out,
     )
     if place is not None:
-        place.write(
-            table=table.to_dict(),
-            csv=_csv_text(table),
-            markdown=table.to_markdown(),
-            calls=Table(header=CALLS, rows=[list(one.values()) for one in table.calls()]),
-        )
+        calls = Table(header=CALLS, rows=[list(one.values()) for one in table.calls()])
+        forms = (json_text(table.to_dict()), _csv_text(table), table.to_markdown(), calls.csv())
+        for name, text in zip(ABLATION.files, forms, strict=True):
+            place.write(name, text)
     return table
 
 
@@ -159,30 +170,31 @@ class _Maker:
     def __init__(
         self,
         dataset: DataSet,
-        heldout: Rows,
+        run: str,
         lm: dspy.LM,
         client: LMClient | None,
-        place: AblationFolder | None,
+        folder: RunFolder | None,
         concurrency: int,
         progress: Progress | None,
     ) -> None:
         self.dataset = dataset
-        self.heldout = heldout
+        self.run = run
         self.lm = lm
         self.client = client
-        self.place = place
+        self.folder = folder
         self.concurrency = concurrency
         self.progress = progress
+        self.spent = 0 if folder is None else int(folder.stated["spent"])
 
     def rows(
-        self, plan: Sequence[PlannedRow], runs: Sequence[str], left_out: dict[str, str]
-    ) -> dict[tuple[Block, str], tuple[FinishedRow, PredictionTable]]:
+        self, plan: Sequence[PlannedRow], left_out: dict[str, str]
+    ) -> dict[tuple[Block, str], tuple[SavedJudge, Made]]:
         """Return the rows that the budget reaches; ``left_out`` is told which get no score."""
-        finished: dict[tuple[Block, str], tuple[FinishedRow, PredictionTable]] = {}
+        finished: dict[tuple[Block, str], tuple[SavedJudge, Made]] = {}
         faults = []
-        for row, run in zip(plan, runs, strict=True):
+        for row in plan:
             try:
-                made = self.row(row, run)
+                made = self._known(row) or self._made(row)
             except NothingScoredError as fault:
                 if fault.spent:
                     break
@@ -191,20 +203,32 @@ class _Maker:
                 continue
             if made is None:
                 break
-            finished[row.block, row.name] = made, _judged(self.heldout, made)
+            assert isinstance(made.saved, SavedJudge)  # as no row averages prompts
+            finished[row.block, row.name] = made.saved, made
+            self.spent = max(self.spent, made.usage["spent"])
             if self.progress is not None:
                 self.progress("rows", 1, len(plan))
         if faults and not finished:
             raise faults[0]
         return finished
 
-    def row(self, row: PlannedRow, run: str) -> FinishedRow | None:
-        """Return a row, or None where the budget ended before it was whole."""
-        keys = tuple(item.key for item in self.heldout.items)
-        known = None if self.place is None else self.place.load(row, run)
-        if known is not None and tuple(key for key, _ in known.heldout) == keys:
-            return known
-        before = None if self.client is None else self.client.usage
+    def _known(self, row: PlannedRow) -> Made | None:
+        """Return a row that was finished before, or None."""
+        folder = self.folder
+        result = None if folder is None else folder.result(row)
+        if folder is None or result is None:
+            return None
+        place, usage = folder.place_of(row), result["usage"]
+        saved = SavedJudge.load(place / JUDGE)
+        if saved.fingerprint != result["judge"]:
+            raise changed(place / RESULT, "it is not the result of the judge next to it")
+        if not isinstance(usage, dict) or not {"calls", "recorded", "spent"} <= usage.keys():
+            raise changed(place / USAGE, "it does not say what the row took")
+        return Made(result=result, scores=folder.scores(row), saved=saved, usage=usage)
+
+    def _made(self, row: PlannedRow) -> Made | None:
+        """Make a row and keep it; None where the budget ended before it was whole."""
+        before, begun = usage_of(self.lm), time.monotonic()
         found = compile_judge(
             self.dataset,
             row.settings,
@@ -212,49 +236,39 @@ class _Maker:
             concurrency=self.concurrency,
             progress=self._texts,
         )
-        calls = self._calls_since(before)
-        judged = found.heldout_judgements
-        if not found.complete or any(map(was_not_asked, judged)):
+        usage = model_usage(before, usage_of(self.lm), time.monotonic() - begun)
+        judged = judged_by_compiled(found, self.lm, self._counted(usage))
+        if judged is None:
             return None
-        assert isinstance(found.saved, SavedJudge)  # as no row averages prompts
-        made = FinishedRow(
-            saved=found.saved,
-            heldout=tuple(zip(keys, (one.score for one in judged), strict=True)),
-            calls=calls,
-            spent=0 if self.client is None else self.client.spent.calls,
+        made = held_against(
+            row,
+            self.dataset,
+            found.targets,
+            found.heldout_places,
+            found.heldout_judgements,
+            judged,
+            run=self.run,
+            seed=row.settings.seed,
         )
-        if self.place is not None:
-            self.place.keep(row, made)
+        if self.folder is not None:
+            self.folder.keep(row, made)
         return made
 
-    def _calls_since(self, before: Usage | None) -> RowCalls | None:
-        """Return the requests since then, and the questions that needed none."""
-        if self.client is None or before is None:
-            return None
-        now = self.client.usage
-        new = now.calls - before.calls
-        questions = new + now.hits - before.hits
-        if self.place is not None:
+    def _counted(self, usage: dict[str, Any]) -> dict[str, Any]:
+        """Return what a row took, with what the run had spent when it was made."""
+        if self.client is None:
+            return usage | {"calls": None, "recorded": None, "spent": 0}
+        new, spent = usage["calls"], self.client.spent.calls
+        if self.folder is not None:
             # What the run has spent since its last row, in killed processes too, went into this.
-            new = max(new, self.client.spent.calls - self.place.spent)
-        return RowCalls(new=new, recorded=max(questions - new, 0))
+            new = max(new, spent - self.spent)
+        questions = usage["calls"] + usage["recorded"]
+        return usage | {"calls": new, "recorded": max(questions - new, 0), "spent": spent}
 
     def _texts(self, stage: str, n: int, total: int | None) -> None:
         """Tell all stages of a compilation as one."""
         if self.progress is not None:
             self.progress("texts", n, None)
-
-
-def _judged(heldout: Rows, row: FinishedRow) -> PredictionTable:
-    """Return the rows held out as a finished row's judge scored them."""
-    problem = "the judge gave no score"
-    return heldout.judged(
-        [
-            Judgement.unscored(problem) if score is None else Judgement(score=score)
-            for _, score in row.heldout
-        ],
-        judge_scale=row.saved.scale,
-    )
 
 
 def estimate_ablation(

@@ -19,7 +19,7 @@ from judgesmith.experiments.runs.cell_result import (
     kept_result,
     kept_scores,
 )
-from judgesmith.experiments.runs.folder import JUDGE, RESULT, RUN_FILE, SCHEMA, SCORES
+from judgesmith.experiments.runs.folder import EXPERIMENT, JUDGE, RESULT, SCHEMA, SCORES
 from judgesmith.experiments.runs.leaderboard import Leaderboard
 from judgesmith.experiments.specs import read_sets, read_spec
 from judgesmith.programs.artifacts.card import protocol_lines
@@ -159,12 +159,12 @@ def read_run(folder: str | Path) -> ReportRun:
         If a file in it was changed since.
     """
     path = Path(folder)
-    if not (path / RUN_FILE).is_file():
+    if not (path / EXPERIMENT.record).is_file():
         raise MissingFileError(
             f"{folder} is no folder that 'judgesmith experiment' made.",
-            hint=f"name one with a {RUN_FILE}.",
+            hint=f"name one with a {EXPERIMENT.record}.",
         )
-    names = _read(path / RUN_FILE, RunNames, remedy=_RESTORE)
+    names = _read(path / EXPERIMENT.record, RunNames, remedy=_RESTORE)
     if not (path / BOARD).is_file():
         raise MissingFileError(
             f"{folder} has no {BOARD} yet.", hint=f"wait for its run, or {_AGAIN}."

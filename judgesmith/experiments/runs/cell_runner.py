@@ -16,7 +16,7 @@ from judgesmith.data.score_files import Scores, recorded_among
 from judgesmith.data.scores import Placed, placed_rows
 from judgesmith.data.targets import Targets, targets_of
 from judgesmith.errors import FileError, InputError, file_faults
-from judgesmith.experiments.compile.compiling import compile_judge
+from judgesmith.experiments.compile.compiling import CompileResult, compile_judge
 from judgesmith.experiments.compile.searching import SearchFiles
 from judgesmith.experiments.compile.settings import without_equal_ratings
 from judgesmith.experiments.compile.split import unseen_places
@@ -29,7 +29,7 @@ from judgesmith.experiments.evaluate.agreement import (
 )
 from judgesmith.experiments.evaluate.judged_rows import rows_of_scores
 from judgesmith.experiments.evaluate.perspectives.perspectives import perspective_of_scores
-from judgesmith.experiments.runs.folder import Made, RunFolder
+from judgesmith.experiments.runs.folder import AnyCell, Made, RunFolder
 from judgesmith.experiments.runs.heldout import (
     Places,
     beside_agreement,
@@ -54,6 +54,8 @@ from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT
 
 if TYPE_CHECKING:
+    import dspy
+
     from judgesmith.programs.lm import Usage
 
 
@@ -126,37 +128,41 @@ class Judged:
 
 
 def held_against(
-    spec: Spec,
-    cell: Cell,
+    cell: AnyCell,
     dataset: DataSet,
     targets: Targets,
     places: Places,
     judgements: Sequence[Judgement],
     judged: Judged,
+    *,
+    run: str,
+    seed: int,
+    perspectives: Sequence[str] = (),
+    aggregate: Aggregate | None = None,
 ) -> Made:
     """Return what a cell came to."""
     table = table_held_out(dataset, targets, places, judgements)
     agreement = dict(judged.agreement or dict.fromkeys(_AGREEMENT))
     is_rated = bool(len(places)) and table.is_rated
     if judged.agreement is None and is_rated:
-        rng = np.random.default_rng([cell.seed, 12])
+        rng = np.random.default_rng([seed, 12])
         agreement["heldout"] = plain(agreement_report(table, rng=rng))
-    missing, data, scale = unscored(table), spec.data[cell.data], judged.scale
-    marks = {"judge": judged.name, "target": targets.name, "run": spec.fingerprint}
+    missing, scale = unscored(table), judged.scale
+    marks = {"judge": judged.name, "target": targets.name, "run": run}
     besides = None
     if is_rated:
         besides = beside_agreement(
-            dataset, targets, places, table, scale=scale, ranks=judged.ranks, seed=cell.seed
+            dataset, targets, places, table, scale=scale, ranks=judged.ranks, seed=seed
         )
-    perspectives = perspectives_held_out(
-        spec.perspectives if is_rated else (),
+    seen = perspectives_held_out(
+        perspectives if is_rated else (),
         dataset,
         targets,
         places,
         judgements,
         scale=scale,
-        aggregate=data.aggregate if "aggregate" in data.said else None,
-        seed=cell.seed,
+        aggregate=aggregate,
+        seed=seed,
     )
     result = {
         "cell": cell.to_dict(),
@@ -174,7 +180,7 @@ def held_against(
         "problems": dict(missing.reasons),
         "agreement": agreement,
         "besides": besides,
-        "perspectives": perspectives,
+        "perspectives": seen,
         "per_item": dict(judged.per_item),
         "judge": judged.name,
         "model": None if judged.saved is None else judged.saved.model,
@@ -185,6 +191,26 @@ def held_against(
         scores=score_rows(dataset, targets, places, judgements, marks),
         saved=judged.saved,
         usage=judged.usage,
+    )
+
+
+def judged_by_compiled(
+    found: CompileResult, lm: dspy.LM, usage: Mapping[str, Any]
+) -> Judged | None:
+    """Return whose judgements a compilation reports; None where the budget ended too early."""
+    judged = found.heldout_judgements
+    if not found.complete or any(map(was_not_asked, judged)):
+        return None
+    return Judged(
+        name=found.saved.fingerprint,
+        agreement=found.saved.agreement.plain,
+        rows={name: found.saved.rows[name] for name in ("train", "select", "unrated")},
+        scale=found.saved.scale,
+        ranks=judges_sources(found.saved),
+        notes=found.notes,
+        per_item=per_item(judged, usd_of(judged, lm)),
+        saved=found.saved,
+        usage=usage,
     )
 
 
@@ -358,30 +384,12 @@ class Maker:
             files=files,
         )
         usage = model_usage(before, usage_of(*self.models.made), time.monotonic() - begun)
-        judged = found.heldout_judgements
-        if not found.complete or any(map(was_not_asked, judged)):
-            return None
         every = {str(one.model): one for one in self.models.made}
-        winner = every.get(found.saved.model, lm)
-        return held_against(
-            self.spec,
-            cell,
-            dataset,
-            found.targets,
-            found.heldout_places,
-            judged,
-            Judged(
-                name=found.saved.fingerprint,
-                agreement=found.saved.agreement.plain,
-                rows={name: found.saved.rows[name] for name in ("train", "select", "unrated")},
-                scale=found.saved.scale,
-                ranks=judges_sources(found.saved),
-                notes=found.notes,
-                per_item=per_item(judged, usd_of(judged, winner)),
-                saved=found.saved,
-                usage=usage,
-            ),
-        )
+        judged = judged_by_compiled(found, every.get(found.saved.model, lm), usage)
+        if judged is None:
+            return None
+        places, judgements = found.heldout_places, found.heldout_judgements
+        return self._held_against(cell, dataset, found.targets, places, judgements, judged)
 
     @file_faults()
     def _search_files(self, cell: Cell, run: str) -> SearchFiles:
@@ -397,7 +405,7 @@ class Maker:
         found = judged_by_saved(self.spec, cell, dataset, targets, places, self.models)
         if found is None:
             return None
-        return held_against(self.spec, cell, dataset, targets, places, *found)
+        return self._held_against(cell, dataset, targets, places, *found)
 
     # -- recorded scores are read ---------------------------------------------------------
 
@@ -435,8 +443,7 @@ class Maker:
             )
             for i in own
         ]
-        return held_against(
-            self.spec,
+        return self._held_against(
             cell,
             dataset,
             targets,
@@ -475,14 +482,36 @@ class Maker:
             for name in ("calls", "usd")
             for values in [[one["per_item"][name] for one in known]]
         }
-        return held_against(
-            self.spec,
+        return self._held_against(
             cell,
             dataset,
             targets,
             places,
             judged,
             Judged(name=cell.judge, scale=scale, per_item=costs),
+        )
+
+    def _held_against(
+        self,
+        cell: Cell,
+        dataset: DataSet,
+        targets: Targets,
+        places: Places,
+        judgements: Sequence[Judgement],
+        judged: Judged,
+    ) -> Made:
+        data = self.spec.data[cell.data]
+        return held_against(
+            cell,
+            dataset,
+            targets,
+            places,
+            judgements,
+            judged,
+            run=self.spec.fingerprint,
+            seed=cell.seed,
+            perspectives=self.spec.perspectives,
+            aggregate=data.aggregate if "aggregate" in data.said else None,
         )
 
     def _members(self, cell: Cell) -> list[Cell]:

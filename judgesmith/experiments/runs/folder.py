@@ -5,31 +5,60 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from judgesmith.drafts import draft_beside, put, put_text, tidy_within, write_synced
 from judgesmith.errors import ExistingFileError, file_faults
-from judgesmith.experiments.run_folders import begun_in, json_text
+from judgesmith.experiments.run_folders import json_object_in, json_text
 from judgesmith.experiments.runs.cell_result import changed, kept_object, kept_result, kept_scores
 from judgesmith.experiments.runs.claims import is_anyone_at_work
-from judgesmith.experiments.specs import Cell, Spec, cells_of
+from judgesmith.experiments.specs import Spec, cells_of
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
 from judgesmith.signatures.plain_data import json_line
 
-RUN_FILE = "run.json"
 SPEC_FILE = "spec.yaml"
 LOG_FILE = "log.jsonl"
 RESULT, SCORES, JUDGE, USAGE = "result.json", "scores.jsonl", "judge", "usage.json"
 FAILED = "failed.json"
 BOARD_FILES = tuple(f"leaderboard.{kind}" for kind in ("md", "csv", "json", "tex"))
 SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunKind:
+    """What a folder has the run of: its name, the file that says so, and the files of its end.
+
+    ``other`` names the run of another one, for a refusal.
+    """
+
+    name: str
+    record: str
+    other: str
+    files: tuple[str, ...]
+
+
+EXPERIMENT = RunKind(
+    name="experiment",
+    record="run.json",
+    other="the run of another specification",
+    files=BOARD_FILES,
+)
+
+
+class AnyCell(Protocol):
+    """What is made once: a cell of an experiment, or a row of an ablation."""
+
+    @property
+    def id(self) -> str: ...
+
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,26 +83,45 @@ class CellFailure:
 class RunFolder:
     """The folder of one run.
 
-    ``run.json`` names the run and its cells. What a cell came to stands under ``cells``, put there
-    as a whole; a cell that failed has a file there that says why.
-
-    Attributes
-    ----------
-    path : Path
-        The folder.
-    run : str or None
-        Fingerprint of the specification that it was opened for; None asks no questions.
+    A file names the run and its cells. What a cell came to stands under ``cells``, put there as a
+    whole; a cell that failed has a file there that says why. ``run`` None asks no questions.
     """
 
-    def __init__(self, path: Path, *, run: str | None = None) -> None:
+    def __init__(self, path: Path, *, run: str | None = None, kind: RunKind = EXPERIMENT) -> None:
         self.path = path
         self.run = run
+        self.kind = kind
+        self.stated: Mapping[str, Any] = {}
         self._checked: tuple[int, int, int] | None = None
+
+    @classmethod
+    def of_spec(
+        cls, path: str | Path, spec: Spec, *, text: str = "", overwrite: bool = False
+    ) -> Self:
+        """Return the folder of an experiment; see ``opened``."""
+        return cls.opened(
+            path,
+            spec.fingerprint,
+            name=spec.name,
+            cells=cells_of(spec),
+            text=text,
+            overwrite=overwrite,
+        )
 
     @classmethod
     @file_faults()
     def opened(
-        cls, path: str | Path, spec: Spec, *, text: str = "", overwrite: bool = False
+        cls,
+        path: str | Path,
+        run: str,
+        *,
+        name: str,
+        cells: Iterable[AnyCell],
+        kind: RunKind = EXPERIMENT,
+        extra: Mapping[str, Any] | None = None,
+        text: str = "",
+        overwrite: bool = False,
+        restart: bool = False,
     ) -> Self:
         """Return the folder of a run, which is made if it is not there.
 
@@ -81,12 +129,16 @@ class RunFolder:
         ----------
         path : str or Path
             In a folder that is there.
-        spec : Spec
-            What is run.
+        run, name : str
+            Fingerprint of what is run, and what it is called.
+        cells : iterable of AnyCell
+            What is to be made.
+        extra : dict or None
+            What else is stated of the run when it begins; a run that resumes keeps it.
         text : str
             The specification as given, which is kept next to the results.
-        overwrite : bool
-            True takes everything but answers out that another run has left there.
+        overwrite, restart : bool
+            True takes everything but answers out that another run, or this run, has left there.
 
         Raises
         ------
@@ -95,24 +147,26 @@ class RunFolder:
             somebody is at work on.
         """
         place = Path(path).resolve()
-        run = spec.fingerprint
-        found = check_run(place, run, overwrite=overwrite)
-        if found and found.get("run") != run:
-            _clear(place)
+        found = check_run(place, run, kind=kind, overwrite=overwrite)
+        if found and (restart or found.get("run") != run):
+            _clear(place, kind)
             found = {}
         place.mkdir(exist_ok=True)
         versions = [*other_versions(found), version("judgesmith")]
         content = {
             "schema": SCHEMA,
             "run": run,
-            "name": spec.name,
+            "name": name,
             "version": versions[-1],
             **({"versions": versions} if len(versions) > 1 else {}),
-            "cells": [cell.to_dict() for cell in cells_of(spec)],
+            **{key: found.get(key, value) for key, value in (extra or {}).items()},
+            "cells": [cell.to_dict() for cell in cells],
         }
-        folder = cls(place, run=run)
-        folder.write(RUN_FILE, json_text(content))
-        folder.write(SPEC_FILE, text)
+        folder = cls(place, run=run, kind=kind)
+        folder.stated = content
+        folder.write(kind.record, json_text(content))
+        if text:
+            folder.write(SPEC_FILE, text)
         (place / "cells").mkdir(exist_ok=True)
         # All that can have been replaced here is the record of a failure.
         tidy_within(place / "cells", replaced=True)
@@ -124,19 +178,19 @@ class RunFolder:
         """Where answers are kept."""
         return self.path / "ledger.sqlite"
 
-    def place_of(self, cell: Cell) -> Path:
+    def place_of(self, cell: AnyCell) -> Path:
         """Return the folder of a cell."""
         return self.path / "cells" / cell.id
 
-    def claim_of(self, cell: Cell) -> Path:
+    def claim_of(self, cell: AnyCell) -> Path:
         """Return the file by which a cell is claimed."""
         return self.path / "claims" / cell.id
 
-    def is_finished(self, cell: Cell) -> bool:
+    def is_finished(self, cell: AnyCell) -> bool:
         """Say whether a cell need not be run again."""
         return (self.place_of(cell) / RESULT).is_file()
 
-    def result(self, cell: Cell) -> dict[str, Any] | None:
+    def result(self, cell: AnyCell) -> dict[str, Any] | None:
         """Return what a cell came to, with what it took under ``usage``; None as long as nothing.
 
         Raises
@@ -153,7 +207,7 @@ class RunFolder:
             "usage": kept_object(usage) if usage.is_file() else None,
         }
 
-    def scores(self, cell: Cell) -> list[dict[str, Any]]:
+    def scores(self, cell: AnyCell) -> list[dict[str, Any]]:
         """Return the rows of a finished cell.
 
         Raises
@@ -168,7 +222,7 @@ class RunFolder:
             raise changed(place, "the file is gone")
         return kept_scores(place, n_heldout=rows.heldout, n_unscored=rows.unscored)
 
-    def failure(self, cell: Cell) -> CellFailure | None:
+    def failure(self, cell: AnyCell) -> CellFailure | None:
         """Return why a cell failed when it was last run; None where it did not."""
         place = self.place_of(cell) / FAILED
         try:
@@ -178,7 +232,7 @@ class RunFolder:
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
 
-    def keep(self, cell: Cell, made: Made) -> None:
+    def keep(self, cell: AnyCell, made: Made) -> None:
         """Put what a cell came to in its place, all of it at once."""
         self.check_own()
         with self._draft_of(cell) as draft:
@@ -189,7 +243,7 @@ class RunFolder:
             write_synced(draft / RESULT, json_text({"schema": SCHEMA, **made.result}))
             put(draft, self.place_of(cell))
 
-    def fail(self, cell: Cell, reason: str, *, kind: str) -> None:
+    def fail(self, cell: AnyCell, reason: str, *, kind: str) -> None:
         """Keep why a cell came to nothing."""
         self.check_own()
         with self._draft_of(cell) as draft:
@@ -208,12 +262,12 @@ class RunFolder:
         if self.run is None:
             return
         # The file lists every cell: it is read again only where it was put there anew.
-        mark = _mark(self.path / RUN_FILE)
+        mark = _mark(self.path / self.kind.record)
         if mark is None or mark != self._checked:
-            check_run(self.path, self.run)
+            check_run(self.path, self.run, kind=self.kind)
             self._checked = mark
 
-    def _draft_of(self, cell: Cell) -> AbstractContextManager[Path]:
+    def _draft_of(self, cell: AnyCell) -> AbstractContextManager[Path]:
         """Make a folder to be put in a cell's place; not next to the other cells."""
         return draft_beside(self.path / cell.id, folder=True)
 
@@ -239,8 +293,10 @@ class RunFolder:
         put_text(place, text)
 
 
-def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, Any]:
-    """Return what ``run.json`` in a folder says, nothing where there is no folder yet.
+def check_run(
+    folder: Path, run: str, *, kind: RunKind = EXPERIMENT, overwrite: bool = False
+) -> dict[str, Any]:
+    """Return what the first file of a run says, nothing where no run was begun.
 
     Raises
     ------
@@ -248,24 +304,34 @@ def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, A
         If the folder holds something else, or another run that may not be overwritten or that
         somebody is at work on.
     """
-    other = "the run of another specification"
-    found = begun_in(
-        folder,
-        run,
-        record=RUN_FILE,
-        schema=SCHEMA,
-        keys=("cells",),
-        what="experiment",
-        other=other,
-        overwrite=overwrite,
-    )
-    if found and found.get("run") != run and is_anyone_at_work(folder / "claims"):
+    if not folder.exists() or _is_blank(folder, kind.record):
+        return {}
+    found = json_object_in(folder / kind.record)
+    if found is None or found.get("schema") != SCHEMA or "cells" not in found:
+        which = "" if found is None else " of this version"
         raise ExistingFileError(
-            f"{folder} holds {other} ({found.get('run')}, this is {run}), and a process is at work "
-            "on it.",
+            f"{folder} is there and holds no {kind.name}{which}.", hint="name another folder."
+        )
+    if found.get("run") == run:
+        return found
+    other = f"{folder} holds {kind.other} ({found.get('run')}, this is {run})"
+    if not overwrite:
+        raise ExistingFileError(
+            f"{other}.", hint="name another folder, or replace it with --force."
+        )
+    if is_anyone_at_work(folder / "claims"):
+        raise ExistingFileError(
+            f"{other}, and a process is at work on it.",
             hint="wait for its end, or name another folder.",
         )
     return found
+
+
+@file_faults()
+def _is_blank(folder: Path, record: str) -> bool:
+    """Say whether a folder is empty, but for what a killed process left of its first file."""
+    drafts = f".{record}-"
+    return folder.is_dir() and all(one.name.startswith(drafts) for one in folder.iterdir())
 
 
 def other_versions(found: Mapping[str, Any]) -> list[str]:
@@ -285,10 +351,10 @@ def _mark(place: Path) -> tuple[int, int, int] | None:
 
 
 @file_faults()
-def _clear(folder: Path) -> None:
+def _clear(folder: Path, kind: RunKind) -> None:
     """Take out what a run writes, but for the answers, and nothing else."""
     for name in ("cells", "searches", "claims"):
         if (folder / name).is_dir():
             shutil.rmtree(folder / name)
-    for name in (*BOARD_FILES, LOG_FILE):
+    for name in (*kind.files, LOG_FILE):
         (folder / name).unlink(missing_ok=True)

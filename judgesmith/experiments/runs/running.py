@@ -170,7 +170,7 @@ def run_cells(
     ...     "judges": {"plain": {"judge": "direct"}},
     ...     "optimizers": {"none": {}},
     ... })
-    >>> folder = RunFolder.opened(Path(tempfile.mkdtemp()) / "run", spec)
+    >>> folder = RunFolder.of_spec(Path(tempfile.mkdtemp()) / "run", spec)
     >>> found = run_cells(spec, folder)
     >>> [cell.id for cell in found.finished]
     ['answers.auto.plain.none.offline.0']

@@ -8,7 +8,7 @@ from typing import Any
 
 from judgesmith.data.rows import given_scales
 from judgesmith.errors import FileError, InputError
-from judgesmith.experiments.ablate.rows import ABLATIONS
+from judgesmith.experiments.compile.ablating import ABLATIONS
 from judgesmith.experiments.compile.fields import SEARCHES, searches_reading
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.tuning import check_searched

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import FileError, InputError
-from judgesmith.experiments.ablate.rows import without
+from judgesmith.experiments.compile.ablating import without
 from judgesmith.experiments.compile.fields import CompileFields
 from judgesmith.experiments.compile.settings import CompileSettings, choices_said
 from judgesmith.experiments.specs.grid import Cell

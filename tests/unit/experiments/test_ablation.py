@@ -11,14 +11,9 @@ import pytest
 from judgesmith.data import read_items
 from judgesmith.experiments import CompileSettings
 from judgesmith.experiments.ablate.report import HEADER, TITLES, criteria_side_by_side
-from judgesmith.experiments.ablate.rows import (
-    ABLATIONS,
-    ROWS,
-    impossible_rows,
-    planned_rows,
-    without,
-)
+from judgesmith.experiments.ablate.rows import ROWS, impossible_rows, planned_rows
 from judgesmith.experiments.ablate.table import ablation
+from judgesmith.experiments.compile.ablating import ABLATIONS, without
 from judgesmith.metrics.correlation import agreement_difference
 from judgesmith.programs import SavedJudge, score_batch
 from judgesmith.programs.lm import model
@@ -139,16 +134,16 @@ def test_without_mcs_is_coarse_and_asks_nothing_new(table):
         coarse, same = rows["coarse"], rows["without-mcs"]
         assert same.saved.fingerprint == coarse.saved.fingerprint
         assert {**same.to_dict(), "row": "coarse"} == coarse.to_dict()
-        assert same.calls.new == 0
-        assert same.calls.recorded == coarse.calls.new + coarse.calls.recorded
+        assert same.new == 0
+        assert same.recorded == coarse.new + coarse.recorded
 
 
 def test_calls_add_up_and_rows_below_find_answers_on_record(table, data):
-    calls = {row.name: row.calls for row in table.rows if row.block == "paper"}
-    assert calls["fine"].new > 0
-    assert calls["without-os"].new < calls["fine"].new
-    again = {row.name: row.calls for row in table.rows if row.block == "learned"}
-    assert sum(one.new for one in again.values()) < sum(one.new for one in calls.values()) / 10
+    new = {row.name: row.new for row in table.rows if row.block == "paper"}
+    assert new["fine"] > 0
+    assert new["without-os"] < new["fine"]
+    again = [row.new for row in table.rows if row.block == "learned"]
+    assert sum(again) < sum(new.values()) / 10
 
 
 def test_rows_are_held_against_the_same_ratings(table):
@@ -210,13 +205,13 @@ def test_the_three_forms_of_the_table_say_the_same(table, place):
 
 def test_every_row_is_a_judge_that_scores_as_the_table_says(table, place, data):
     row = by_name(table)["without-criteria"]
-    saved = SavedJudge.load(place / "run" / "paper" / "without-criteria")
+    cell = place / "run" / "cells" / "paper.without-criteria"
+    saved = SavedJudge.load(cell / "judge")
     assert saved == row.saved
-    record = json.loads((place / "run" / "paper" / "without-criteria.json").read_text())
-    scores = dict(record["heldout"])
-    items = [item for item in data.items if item.key in scores]
+    rows = [json.loads(line) for line in (cell / "scores.jsonl").read_text().splitlines()]
+    items = [data.items[one["item"]] for one in rows]
     judged = score_batch(saved, items, lm=model(ledger=None))
-    assert [one.score for one in judged] == [scores[item.key] for item in items]
+    assert [one.score for one in judged] == [one["score"] for one in rows]
 
 
 @pytest.mark.no_cover
@@ -265,17 +260,35 @@ def test_a_spent_budget_gives_the_table_so_far_and_more_budget_the_rest(data, fe
 def test_another_run_is_kept_unless_it_may_be_overwritten(data, few, tmp_path):
     folder = shutil.copytree(few, tmp_path / "run")
     other = SETTINGS.model_copy(update={"seed": 1})
-    before = {path: path.read_bytes() for path in folder.rglob("*.*")}
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     with pytest.raises(FileExistsError, match=r"another run .* --force"):
         ablation(data, other, lm=model(ledger=None), rows=["vanilla"], folder=folder)
-    assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
+    after = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert after == before
     lm = model(ledger=None)
     ablation(data, other, lm=lm, rows=["vanilla"], folder=folder, overwrite=True)
-    for block in ("paper", "learned"):
-        assert sorted(path.name for path in (folder / block).iterdir()) == [
-            "vanilla",
-            "vanilla.json",
-        ]
+    cells = sorted(path.name for path in (folder / "cells").iterdir())
+    assert cells == ["learned.vanilla", "paper.vanilla"]
+
+
+def test_overwrite_makes_the_rows_of_the_same_run_anew(data, few, tmp_path):
+    folder = shutil.copytree(few, tmp_path / "run")
+    record = folder / "cells" / "paper.coarse" / "usage.json"
+    record.write_text('{"calls": 0, "recorded": 0, "spent": 0}')
+    ablation(data, SETTINGS, lm=model(ledger=None), rows=["coarse"], folder=folder)
+    assert json.loads(record.read_text())["calls"] == 0
+    lm = model(ledger=None)
+    ablation(data, SETTINGS, lm=lm, rows=["coarse"], folder=folder, overwrite=True)
+    assert json.loads(record.read_text())["calls"] > 0
+    assert not (folder / "cells" / "paper.fine").exists()
+
+
+def test_the_folder_of_an_earlier_version_is_refused_and_kept(data, tmp_path):
+    record = tmp_path / "ablation.json"
+    record.write_text('{"schema": 1, "run": "0123456789ab", "spent": 0}')
+    with pytest.raises(FileExistsError, match="holds no ablation of this version; name another"):
+        ablation(data, SETTINGS, rows=FEW, folder=tmp_path, overwrite=True)
+    assert list(tmp_path.iterdir()) == [record]
 
 
 def test_a_folder_with_other_things_is_refused_even_with_overwrite(data, tmp_path):
@@ -287,9 +300,9 @@ def test_a_folder_with_other_things_is_refused_even_with_overwrite(data, tmp_pat
 
 def test_a_record_of_another_judge_is_refused(data, few, tmp_path):
     folder = shutil.copytree(few, tmp_path / "run")
-    record = folder / "paper" / "coarse.json"
+    record = folder / "cells" / "paper.coarse" / "result.json"
     record.write_text(record.read_text().replace('"judge": "', '"judge": "f'))
-    with pytest.raises(ValueError, match=r"not the record of the judge next to it\. Delete"):
+    with pytest.raises(ValueError, match=r"not the result of the judge next to it[.;] remove"):
         ablation(data, SETTINGS, lm=model(ledger=None), rows=["coarse"], folder=folder)
 
 

@@ -15,7 +15,7 @@ from judgesmith import InputError
 from judgesmith.data import DataSet, read_items, targets_of
 from judgesmith.data.score_files import Scores
 from judgesmith.experiments import CompileSettings, evaluate_judge, evaluate_scores
-from judgesmith.experiments.ablate.rows import without
+from judgesmith.experiments.compile.ablating import without
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.fields import SEARCHES, Optimizer
 from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric, rubric_for

@@ -48,7 +48,7 @@ def study(tmp_path_factory):
         (place / name).write_text("".join(json.dumps(one) + "\n" for one in lines), "utf-8")
     (place / "spec.yaml").write_text(SPEC, "utf-8")
     spec = read_spec(place / "spec.yaml")
-    folder = RunFolder.opened(place / "run", spec, text=SPEC)
+    folder = RunFolder.of_spec(place / "run", spec, text=SPEC)
     assert run_cells(spec, folder).complete
     leaderboard(spec, folder).write(folder)
     return place

@@ -54,6 +54,6 @@ def spec(study):
 @pytest.fixture(scope="session")
 def done(spec, tmp_path_factory):
     """The folder of its run, which no test changes."""
-    folder = RunFolder.opened(tmp_path_factory.mktemp("runs") / "run", spec, text=SMALL)
+    folder = RunFolder.of_spec(tmp_path_factory.mktemp("runs") / "run", spec, text=SMALL)
     assert run_cells(spec, folder).complete
     return folder

@@ -75,29 +75,29 @@ OTHER = "name: other\ndata: {answers: {path: sample}}\njudges: {plain: {judge: d
 
 
 def test_another_run_is_refused_unless_it_may_go(spec, tmp_path):
-    folder = RunFolder.opened(tmp_path / "run", spec)
+    folder = RunFolder.of_spec(tmp_path / "run", spec)
     cell = cells_of(spec)[0]
     folder.fail(cell, "no luck", kind="ValueError")
     folder.ledger.write_text("answers")
     other = spec_of(OTHER)
     with pytest.raises(FileExistsError, match=f"another specification .{spec.fingerprint}, this"):
-        RunFolder.opened(tmp_path / "run", other)
+        RunFolder.of_spec(tmp_path / "run", other)
     assert folder.failure(cell).reason == "no luck"
-    RunFolder.opened(tmp_path / "run", other, overwrite=True)
+    RunFolder.of_spec(tmp_path / "run", other, overwrite=True)
     assert folder.failure(cell) is None
     assert folder.ledger.read_text() == "answers"
 
 
 def test_a_run_that_somebody_is_at_work_on_is_not_replaced(spec, tmp_path):
-    folder = RunFolder.opened(tmp_path / "run", spec)
+    folder = RunFolder.of_spec(tmp_path / "run", spec)
     cell = cells_of(spec)[0]
     with (
         claim_cell(folder.claim_of(cell)),
         pytest.raises(FileExistsError, match="a process is at work on it; wait for its end"),
     ):
-        RunFolder.opened(tmp_path / "run", spec_of(OTHER), overwrite=True)
+        RunFolder.of_spec(tmp_path / "run", spec_of(OTHER), overwrite=True)
     folder.fail(cell, "no luck", kind="ValueError")
-    other = RunFolder.opened(tmp_path / "run", spec_of(OTHER), overwrite=True)
+    other = RunFolder.of_spec(tmp_path / "run", spec_of(OTHER), overwrite=True)
     for late in (
         lambda: folder.fail(cell, "late", kind="ValueError"),
         lambda: folder.keep(cell, Made(result={}, scores=(), saved=None, usage={})),
@@ -113,7 +113,7 @@ def test_what_is_no_run_is_left_alone(spec, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     for force in (False, True):
         with pytest.raises(FileExistsError, match="holds no experiment; name another folder"):
-            RunFolder.opened(tmp_path, spec, overwrite=force)
+            RunFolder.of_spec(tmp_path, spec, overwrite=force)
 
 
 _ROW = {"score": 3, "human": 2.0, "problem": None, "system_id": "a", "item": 0, "group": 0}
@@ -159,7 +159,7 @@ _RESULT = {
     ],
 )
 def test_a_result_that_was_changed_is_told_and_how_to_mend_it(spec, tmp_path, result, why):
-    folder = RunFolder.opened(tmp_path / "run", spec)
+    folder = RunFolder.of_spec(tmp_path / "run", spec)
     cell = cells_of(spec)[0]
     place = folder.place_of(cell)
     place.mkdir()
@@ -184,7 +184,7 @@ def test_a_result_that_was_changed_is_told_and_how_to_mend_it(spec, tmp_path, re
     ],
 )
 def test_scores_that_are_not_those_of_the_result_are_refused(spec, tmp_path, rows, why):
-    folder = RunFolder.opened(tmp_path / "run", spec)
+    folder = RunFolder.of_spec(tmp_path / "run", spec)
     cell = cells_of(spec)[0]
     place = folder.place_of(cell)
     place.mkdir()
@@ -357,7 +357,7 @@ def test_a_panel_says_the_mean_of_what_its_members_say_as_shares(done, cells):
 
 
 def test_a_result_holds_nothing_of_the_hour(spec, done, tmp_path, cells):
-    again = RunFolder.opened(tmp_path / "run", spec)
+    again = RunFolder.of_spec(tmp_path / "run", spec)
     run_cells(spec, again)
     for cell in cells.values():
         for name in ("result.json", "scores.jsonl"):
@@ -377,7 +377,7 @@ judges:
 optimizers: {none: {}}
 """
     spec = spec_of(text, folder=str(study))
-    found = run_cells(spec, RunFolder.opened(tmp_path / "run", spec))
+    found = run_cells(spec, RunFolder.of_spec(tmp_path / "run", spec))
     assert [cell.judge for cell in found.finished] == ["plain", "theirs"]
     (reason,) = found.failed.values()
     assert "the scale of the scores of answers.overall.theirs.0 is unknown" in reason
@@ -399,7 +399,7 @@ optimizers: {none: {}}
 holdout: 0.5
 """
     spec = spec_of(text, folder=str(study))
-    folder = RunFolder.opened(tmp_path / "run", spec)
+    folder = RunFolder.of_spec(tmp_path / "run", spec)
     assert run_cells(spec, folder).complete
     cells = {cell.judge: cell for cell in cells_of(spec)}
     found = {name: folder.result(cell) for name, cell in cells.items()}
@@ -438,18 +438,18 @@ def files_of(folder):
 
 
 def test_a_finished_cell_is_not_run_again(two, tmp_path, monkeypatch):
-    folder = RunFolder.opened(tmp_path / "run", two)
+    folder = RunFolder.of_spec(tmp_path / "run", two)
     assert run_cells(two, folder).complete
     monkeypatch.setattr(Maker, "made", None)
-    assert run_cells(two, RunFolder.opened(tmp_path / "run", two)).complete
+    assert run_cells(two, RunFolder.of_spec(tmp_path / "run", two)).complete
 
 
 def test_a_run_that_broke_off_ends_as_an_undisturbed_one(two, tmp_path, monkeypatch):
-    whole = RunFolder.opened(tmp_path / "whole", two)
+    whole = RunFolder.of_spec(tmp_path / "whole", two)
     models = RunModels(two, whole.ledger)
     run_cells(two, whole, models=models)
     calls = sum(lm_client_of(lm).usage.calls for lm in models.made)
-    broken = RunFolder.opened(tmp_path / "broken", two)
+    broken = RunFolder.of_spec(tmp_path / "broken", two)
     keep = RunFolder.keep
 
     def killed(self, cell, made):
@@ -474,14 +474,14 @@ def test_a_budget_is_that_of_the_whole_run_and_more_of_it_goes_on(study, tmp_pat
     def declared(calls):
         return spec_of(f"{TWO}budget: {{calls: {calls}}}\n", folder=str(study))
 
-    small = RunFolder.opened(tmp_path / "run", declared(60))
+    small = RunFolder.of_spec(tmp_path / "run", declared(60))
     found = run_cells(declared(60), small)
     assert [cell.judge for cell in found.finished] == ["plain"]
     assert "the budget ended" in found.unfinished["answers.overall.coarse.none.offline.0"]
     assert "its member" in found.unfinished["answers.overall.both.none.offline.0"]
     assert not found.failed
     more = declared(1000)
-    folder = RunFolder.opened(tmp_path / "run", more)
+    folder = RunFolder.of_spec(tmp_path / "run", more)
     models = RunModels(more, folder.ledger)
     assert run_cells(more, folder, models=models).complete
     (lm,) = models.made
@@ -497,7 +497,7 @@ def test_a_cell_that_fails_says_why_and_is_tried_again(two, tmp_path, monkeypatc
             raise InputError("the rows are of\nno use.")
         return made(self, cell)
 
-    folder = RunFolder.opened(tmp_path / "run", two)
+    folder = RunFolder.of_spec(tmp_path / "run", two)
     told = []
     with monkeypatch.context() as patch:
         patch.setattr(Maker, "made", failing)
@@ -523,7 +523,7 @@ def test_a_cell_that_fails_says_why_and_is_tried_again(two, tmp_path, monkeypatc
 
 
 def test_a_cell_that_somebody_else_is_at_is_waited_for(two, tmp_path, monkeypatch):
-    folder = RunFolder.opened(tmp_path / "run", two)
+    folder = RunFolder.of_spec(tmp_path / "run", two)
     plain, coarse, both = cells_of(two)
     elsewhere = claim_cell(folder.claim_of(plain))
     assert elsewhere.__enter__()
@@ -553,7 +553,7 @@ def test_each_cell_costs_the_same_however_many_there_are(study, tmp_path, monkey
 
     def steps(n_seeds):
         spec = spec_of(f"{TWO}seeds: {list(range(n_seeds))}\n", folder=str(study))
-        folder = RunFolder.opened(tmp_path / str(n_seeds), spec)
+        folder = RunFolder.of_spec(tmp_path / str(n_seeds), spec)
         models, sets = RunModels(spec, folder.ledger), read_sets(spec)
         found = 0
 

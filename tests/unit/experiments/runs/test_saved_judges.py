@@ -39,7 +39,7 @@ def spec(place):
 
 @pytest.fixture(scope="module")
 def done(spec, place):
-    folder = RunFolder.opened(place / "run", spec, text=SPEC)
+    folder = RunFolder.of_spec(place / "run", spec, text=SPEC)
     assert run_cells(spec, folder).complete
     return folder
 
@@ -71,7 +71,7 @@ def test_a_saved_judge_says_what_it_said_when_it_was_compiled(spec, done, place)
 def test_rows_that_it_was_made_from_are_no_test_of_it(place):
     text = SPEC.replace("holdout: 0.5", "holdout: 0.5\nseeds: [3]")
     spec = spec_of(text, folder=str(place))
-    found = run_cells(spec, RunFolder.opened(place / "other", spec, text=text))
+    found = run_cells(spec, RunFolder.of_spec(place / "other", spec, text=text))
     assert set(found.failed) == {
         "answers.overall.before.3",
         "answers.overall.named.offline.3",

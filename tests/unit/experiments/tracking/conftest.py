@@ -61,7 +61,7 @@ def spec(tmp_path, request):
 @pytest.fixture
 def folder(spec, tmp_path):
     """The folder of its run, with nothing in it yet."""
-    return RunFolder.opened(tmp_path / "run", spec, text="key: sk-abc123def456ghi\n")
+    return RunFolder.of_spec(tmp_path / "run", spec, text="key: sk-abc123def456ghi\n")
 
 
 @pytest.fixture
