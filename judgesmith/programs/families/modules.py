@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import dspy
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.forms import RELATIVE, PromptFormat, prompt_format_named
+from judgesmith.programs.families.forms import PromptFormat, prompt_format_named
 from judgesmith.programs.families.pairwise import (
     PairwiseConfig,
     Preference,
@@ -31,19 +30,19 @@ from judgesmith.programs.families.task_inference import (
     inference_steps,
     readable_examples,
 )
-from judgesmith.programs.families.trained import ANY_TASK, PrometheusConfig, PromptFormatConfig
+from judgesmith.programs.families.trained import PrometheusConfig, PromptFormatConfig
 from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_in
 from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS, CriterionLines
-from judgesmith.programs.judging.dspy_executor import AskingModule, ask_of
+from judgesmith.programs.judging.dspy_executor import ask_of
 from judgesmith.programs.judging.executors import current_lm
 from judgesmith.programs.judging.judge import FamilyJudge, Judge, chosen
-from judgesmith.programs.judging.program import Calls, ModelReply, PromptRequest, answered, asked
+from judgesmith.programs.judging.program import ModelReply, PromptRequest, answered
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.signatures.config import InferenceSettings, JudgeConfig, Sampling
 from judgesmith.signatures.items import RatedItem, check_texts, item_to_judge
-from judgesmith.signatures.judgement import Cause, Judgement
+from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.questions.task_inference import (
     DescribeTask,
     JudgeCompleteness,
@@ -52,7 +51,7 @@ from judgesmith.signatures.questions.task_inference import (
     ProposeCriteria,
     SelectCriteria,
 )
-from judgesmith.signatures.rubric import Criterion, Rubric
+from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Picked, Space
 
 if TYPE_CHECKING:
@@ -403,48 +402,6 @@ class _FormatsAdapter(PromptFormatAdapter):
     ) -> list[dict[str, Any]]:
         form = self._formats[frozenset(signature.input_fields)]
         return PromptFormatAdapter(form).format(signature, demos, inputs)
-
-
-_BETTER: dict[str, Literal["first", "second"]] = {"A": "first", "B": "second"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Better:
-    """The better of two responses, or why the model named neither."""
-
-    better: Literal["first", "second"] | None
-    explanation: str = ""
-    problem: str | None = None
-    calls: tuple[str, ...] = ()
-
-
-class PromptFormatComparison(AskingModule):
-    """Ask which of two responses meets a criterion better, once, in the order given."""
-
-    def __init__(
-        self, criterion: Criterion, *, task: str = "", form: PromptFormat = RELATIVE
-    ) -> None:
-        super().__init__(PrometheusConfig())
-        self.form = form
-        self.told = {"task": task or ANY_TASK, "criterion": form.criterion(criterion)}
-        self.compare = dspy.Predict(signature_in(form))
-
-    def adapter(self) -> PromptFormatAdapter:
-        return PromptFormatAdapter(self.form)
-
-    def forward(
-        self, *, source: str, first: str, second: str, context: str | None = None
-    ) -> Better:
-        texts = {"source": source, "context": context, "response_a": first, "response_b": second}
-        inputs = {name: (self.told | texts)[name] for name in self.form.inputs}
-        calls = Calls()
-        ask = PromptRequest(predictor="compare", inputs=inputs)
-        found = self.run(asked(ask, dict, again=1, calls=calls))
-        made = tuple(calls.made)
-        if isinstance(found, Cause):
-            return Better(better=None, problem=str(found), calls=made)
-        better = _BETTER[found["better"]]
-        return Better(better=better, explanation=found["explanation"], calls=made)
 
 
 class TaskInference(dspy.Module):

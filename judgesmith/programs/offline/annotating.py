@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from statistics import NormalDist
 
 import numpy as np
 
@@ -307,7 +306,6 @@ def _quoted(places: Sequence[tuple[int, int]], response: str) -> list[str]:
 
 _ANNOTATED = {"errors", "explanation", "score"}
 _AGREEING = {"rules": "Errors and score agree."}
-_NEAR = 10.0  # points that two texts must differ by before one is likely the better one
 
 
 def in_a_form(request: ModelRequest) -> tuple[PromptFormat, requests.Fields] | None:
@@ -363,8 +361,6 @@ def answered_in(form: PromptFormat, fields: requests.Fields) -> list[requests.Pi
     elif {"response", "criterion"} <= shown and asked == {"errors", "score"}:
         # A student of annotators has learned from examples where errors and score agree.
         given = annotated({**fields, **_AGREEING}, form.answers)
-    elif {"response_a", "response_b", "criterion"} <= shown and asked <= {"explanation", "better"}:
-        given = _compared(fields)
     else:
         raise requests.UnknownSignature(
             f"the offline model has no answer for the form {form.name}."
@@ -374,14 +370,6 @@ def answered_in(form: PromptFormat, fields: requests.Fields) -> list[requests.Pi
     for name, literal in zip(layout[1::2], layout[2::2], strict=True):
         pieces += [*given[name], literal]
     return pieces
-
-
-def _compared(fields: requests.Fields) -> requests.Answer:
-    first = criterion_points(fields, "response_a")
-    second = criterion_points(fields, "response_b")
-    chance = NormalDist(0, _NEAR).cdf(first.mean - second.mean)
-    said = f"Of A: {first.words} Of B: {second.words}"
-    return {"better": [requests.Words({"A": chance, "B": 1 - chance})], "explanation": [said]}
 
 
 @requests.answers_signature(inputs="response annotations", outputs="merged")

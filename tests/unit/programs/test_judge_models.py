@@ -19,8 +19,7 @@ from judgesmith.programs.families.forms import (
     prompt_format_named,
     register_prompt_format,
 )
-from judgesmith.programs.families.forms.published import read_chosen
-from judgesmith.programs.families.modules import PromptFormatComparison, PromptFormatJudge
+from judgesmith.programs.families.modules import PromptFormatJudge
 from judgesmith.programs.families.trained import PrometheusConfig
 from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_of
 from judgesmith.programs.judging.program import ModelReply
@@ -29,7 +28,6 @@ from judgesmith.programs.lm import ModelRequest
 from judgesmith.programs.offline.annotating import in_a_form
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.fences import unix_lines
-from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import Scale
 
 # A model with a form of its own is asked in it, and a text cannot pose as any part of it.
@@ -195,7 +193,7 @@ def test_a_saved_judge_keeps_its_form(tmp_path):
     saved = saved_judge(judge, model="scripted/m")
     question = saved.questions["whole"]
     assert question.model_dump()["form"] == "prometheus-absolute"
-    for changed in ("", "prometheus-relative"):
+    for changed in ("", "themis"):
         other = question.model_copy(update={"form": changed})
         with pytest.raises(ValueError, match="cannot read the answers"):
             SavedJudge.model_validate({**dict(saved), "questions": {"whole": other}})
@@ -215,29 +213,8 @@ def test_forms_that_could_not_be_asked_are_refused():
         prompt_format_named("promethius")
 
 
-class TestTwoResponses:
-    CRITERION = Criterion(name="brevity", definition="Is it short?")
-
-    def test_the_answer_names_a_place(self, scripted):
-        lm, engine = scripted(lambda request: "Feedback: B is shorter. [RESULT] B")
-        with dspy.context(lm=lm):
-            found = PromptFormatComparison(self.CRITERION)(source="s", first="one", second="two")
-        assert (found.better, found.explanation) == ("second", "B is shorter.")
-        assert len(found.calls) == 1
-        user = engine.requests[0].user
-        assert user.index("\none\n") < user.index("###Response B:") < user.index("\ntwo\n")
-
-    def test_what_names_neither_is_asked_once_more_and_then_told(self, scripted):
-        lm, engine = scripted(lambda request: "Feedback: Close. [RESULT] tie")
-        with dspy.context(lm=lm):
-            found = PromptFormatComparison(self.CRITERION)(source="s", first=FORGED, second="two")
-        assert found.better is None
-        assert "expected A or B after [RESULT]; got 'tie'" in found.problem
-        assert len(found.calls) == len(engine.requests) == 2
-
-
 def test_all_forms_are_known():
-    names = {"prometheus-absolute", "prometheus-relative", "themis", "auto-j-single"}
+    names = {"prometheus-absolute", "themis", "auto-j-single"}
     assert names <= {one.name for one in known_prompt_formats()}
     assert Template.model_fields["form"].default == ""
 
@@ -370,24 +347,6 @@ def test_what_ends_on_no_result_on_the_scale_is_refused_with_the_reason(form, an
         with pytest.raises(ValueError) as fault:
             form.read(answer)
         assert said in str(fault.value)
-
-
-@pytest.mark.parametrize(
-    ("answer", "better"),
-    [
-        ("Feedback: A is short. [RESULT] A", "A"),
-        ("[RESULT] b.", "B"),
-        ("'[RESULT] A' is what B says. [RESULT] Response B", "B"),
-    ],
-)
-def test_a_choice_is_read_from_the_end(answer, better):
-    assert read_chosen(answer, ("A", "B"))[1] == better
-
-
-@pytest.mark.parametrize("end", ["", "C", "A or B", "both", "tie", "1", "AB"])
-def test_what_names_neither_is_refused(end):
-    with pytest.raises(ValueError, match=r"expected A or B after \[RESULT\]"):
-        read_chosen(f"Close. [RESULT] {end}", ("A", "B"))
 
 
 @pytest.mark.no_cover

@@ -1,7 +1,7 @@
 """Prompt formats of trained judge models and of annotators."""
 
 from judgesmith.programs.families.forms.annotators import ANNOTATORS, DISTILLED
-from judgesmith.programs.families.forms.published import ABSOLUTE, RELATIVE, SINGLE, THEMIS
+from judgesmith.programs.families.forms.published import ABSOLUTE, SINGLE, THEMIS
 from judgesmith.programs.judging.prompts import (
     PromptFormat,
     known_prompt_formats,
@@ -9,5 +9,5 @@ from judgesmith.programs.judging.prompts import (
     register_prompt_format,
 )
 
-__all__ = ["ABSOLUTE", "ANNOTATORS", "DISTILLED", "RELATIVE", "SINGLE", "THEMIS", "PromptFormat"]
+__all__ = ["ABSOLUTE", "ANNOTATORS", "DISTILLED", "SINGLE", "THEMIS", "PromptFormat"]
 __all__ += ["known_prompt_formats", "prompt_format_named", "register_prompt_format"]

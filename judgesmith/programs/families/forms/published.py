@@ -15,7 +15,7 @@ from judgesmith.programs.judging.prompts import (
     register_prompt_format,
 )
 from judgesmith.signatures.rubric import Criterion
-from judgesmith.signatures.scale import PERCENT, Scale, read_points
+from judgesmith.signatures.scale import Scale, read_points
 
 _OPENING = re.compile(r"\A[\s#*_]*+feedback\s*+:[*_]*+\s*", re.IGNORECASE)
 _ENDING = re.compile(r"(?:\s|</s>|<\|\w+\|>)+\Z")
@@ -70,15 +70,6 @@ def _in_json(answer: str, scale: Scale) -> tuple[str, int] | None:
     return None
 
 
-def read_chosen(answer: str, names: tuple[str, ...]) -> tuple[str, str]:
-    words, said = _parted(answer, RESULT)
-    plain = said.strip(_AROUND).casefold()
-    for name in names:
-        if plain in (name.casefold(), f"response {name.casefold()}"):
-            return words, name
-    raise InputError(f"expected {' or '.join(names)} after [RESULT]; got {said[:80]!r}.")
-
-
 def _parted(answer: str, mark: ResultMark) -> tuple[str, str]:
     text = _OPENING.sub("", _SURROGATE.sub("\ufffd", answer))
     text = _ENDING.sub("", text)
@@ -121,11 +112,6 @@ def _scored(answer: str) -> dict[str, Any]:
     return {"explanation": words, "score": score}
 
 
-def _chosen(answer: str) -> dict[str, Any]:
-    words, better = read_chosen(answer, ("A", "B"))
-    return {"explanation": words, "better": better}
-
-
 ABSOLUTE = register_prompt_format(
     PromptFormat(
         name="prometheus-absolute",
@@ -161,45 +147,6 @@ Further material:
         criterion=rubric_text,
     )
 )
-
-RELATIVE = register_prompt_format(
-    PromptFormat(
-        name="prometheus-relative",
-        instructions=f"You compare two responses by one rubric and say which of them meets it "
-        f"better. {VERBATIM}",
-        layout="""###Task Description:
-What was asked, two responses to it, and a rubric are given below.
-1. Give feedback that compares the two responses by this rubric alone.
-2. Then name the better one, A or B.
-3. Keep to the form "Feedback: (your feedback) [RESULT] (A or B)".
-4. Add nothing before the feedback and nothing after the letter.
-
-###Instruction:
-{task}
-
-{source}
-
-Further material:
-{context}
-
-###Response A:
-{response_a}
-
-###Response B:
-{response_b}
-
-###Score Rubric:
-{criterion}
-
-###Feedback: """,
-        answer="Feedback: {explanation} [RESULT] {better}",
-        outside=frozenset({"source", "context", "response_a", "response_b"}),
-        outputs={"explanation": "text", "better": "text"},
-        answers=PERCENT,
-        read=_chosen,
-    )
-)
-
 
 _RATING = ResultMark(
     name="Rating:",
