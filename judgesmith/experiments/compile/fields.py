@@ -21,8 +21,8 @@ Optimizer = Literal[
     "effects", "random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"
 ]
 
-_COMPILE = "judgesmith.experiments.compile"
-_TEXTS = f"{_COMPILE}.tuning:Tuning.with_texts"
+_TUNING = "judgesmith.experiments.compile.tuning:Tuning"
+_ESTIMATE = "judgesmith.experiments.compile.estimate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,8 @@ class Search:
     ``about`` says what it does; ``reads`` names the settings that are for it, ``learns_from`` the
     rows that it takes at least. ``needs_wording``: it rewrites what a model is asked.
     ``minds_versions``: its objective may look at changed versions of texts. ``resumes``: it keeps
-    files to be resumed from. ``build`` is the method that searches, ``texts`` the search of texts
-    that it makes, ``cost`` the bound on calls, where rows and rounds do not say it.
+    files to be resumed from. ``build`` is the method that searches, ``cost`` the bound on calls,
+    where rows and rounds do not say it.
     """
 
     about: str
@@ -43,7 +43,6 @@ class Search:
     minds_versions: bool = False
     resumes: bool = True
     build: str | None = None
-    texts: str | None = None
     cost: str | None = None
 
 
@@ -54,8 +53,8 @@ SEARCHES: Mapping[Optimizer, Search] = {
         needs_wording=False,
         minds_versions=True,
         resumes=False,
-        build=f"{_COMPILE}.tuning:Tuning.with_effects",
-        cost=f"{_COMPILE}.estimate:effects_calls",
+        build=f"{_TUNING}.with_effects",
+        cost=f"{_ESTIMATE}:effects_calls",
     ),
     "random": Search(
         about="search demonstrations",
@@ -63,44 +62,40 @@ SEARCHES: Mapping[Optimizer, Search] = {
         needs_wording=False,
         minds_versions=True,
         resumes=False,
-        build=f"{_COMPILE}.tuning:Tuning.with_demonstrations",
+        build=f"{_TUNING}.with_demonstrations",
     ),
     "protocol": Search(
         about="search the whole protocol",
         reads=("n_trials", "n_draws", "fixed", "screen", "vary_samples", "storage", "models"),
         needs_wording=False,
         minds_versions=True,
-        build=f"{_COMPILE}.tuning:Tuning.with_protocol",
-        cost=f"{_COMPILE}.estimate:protocol_calls",
+        build=f"{_TUNING}.with_protocol",
+        cost=f"{_ESTIMATE}:protocol_calls",
     ),
     "reflective": Search(
         about="rewrite texts after wrong scores",
         reads=("n_trials",),
         learns_from=9,
-        build=_TEXTS,
-        texts=f"{_COMPILE}.searching:by_reflection",
-        cost=f"{_COMPILE}.estimate:reflective_calls",
+        build=f"{_TUNING}.with_reflection",
+        cost=f"{_ESTIMATE}:reflective_calls",
     ),
     "balanced": Search(
         about="reword instructions until scores are spread evenly, without ratings",
         learns_from=10,
-        build=_TEXTS,
-        texts=f"{_COMPILE}.searching:by_even_answers",
-        cost=f"{_COMPILE}.estimate:balanced_calls",
+        build=f"{_TUNING}.with_even_answers",
+        cost=f"{_ESTIMATE}:balanced_calls",
     ),
     "miprov2": Search(
         about="DSPy's MIPROv2",
         learns_from=4,
-        build=_TEXTS,
-        texts=f"{_COMPILE}.searching:by_dspy",
-        cost=f"{_COMPILE}.estimate:miprov2_calls",
+        build=f"{_TUNING}.with_dspy",
+        cost=f"{_ESTIMATE}:miprov2_calls",
     ),
     "simba": Search(
         about="DSPy's SIMBA",
         learns_from=8,
-        build=_TEXTS,
-        texts=f"{_COMPILE}.searching:by_dspy",
-        cost=f"{_COMPILE}.estimate:simba_calls",
+        build=f"{_TUNING}.with_dspy",
+        cost=f"{_ESTIMATE}:simba_calls",
     ),
     "none": Search(about="no search", needs_wording=False, minds_versions=True, resumes=False),
 }

@@ -19,9 +19,7 @@ from typing import Any, TypeVar
 import dspy
 
 from judgesmith.errors import file_faults
-from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import Parts, examples_of
-from judgesmith.front_door import at
 from judgesmith.optimizers import (
     DSPyOptimizer,
     EffectSearch,
@@ -30,18 +28,15 @@ from judgesmith.optimizers import (
     ProtocolSearch,
     ReflectiveSearch,
 )
-from judgesmith.optimizers.dspy_optimizers import DEMONSTRATIONS
 from judgesmith.optimizers.rows import Rows, rows_from
-from judgesmith.optimizers.search.screening import ScreeningStage
-from judgesmith.optimizers.space.candidates import MODEL, SpaceSearch
-from judgesmith.optimizers.space.demonstrations import N, shown_keys
+from judgesmith.optimizers.space.candidates import SpaceSearch
+from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.storage import importances
 from judgesmith.optimizers.trials import ConfirmationResult, TrialRecord
 from judgesmith.programs import Judge
 from judgesmith.programs.artifacts.record import as_loaded
 from judgesmith.programs.judging.rows import usage_of
 from judgesmith.programs.judging.runner import was_not_asked
-from judgesmith.signatures import Rubric
 from judgesmith.signatures.config import Aggregation
 
 USUAL = "that is a usual outcome with few rows, or a judge that fits already."
@@ -125,15 +120,6 @@ def number_text(value: float, form: str = ".3f") -> str:
     return "undefined" if math.isnan(value) else f"{value:{form}}"
 
 
-INFERRED = "inferred"
-"""The id of an inferred rubric among those that compete; ``own`` is the general one."""
-
-SCREENED_BATCH = 12
-"""How many are proposed at a time where every candidate is judged on few rows first."""
-
-RISK_PER_LEVEL = 4
-"""Chance that the judge which a search of effects takes is no better, per level of tests: 20%."""
-
 MOST_TOLD = 4
 """Of how many choices a note says how much they mattered."""
 
@@ -144,53 +130,6 @@ class SearchFiles:
 
     storage: str | Path | None = None
     log: Path | None = None
-
-
-def protocol_search(
-    settings: CompileSettings,
-    parts: Parts,
-    *,
-    rubrics: dict[str, Rubric],
-    targets: Sequence[str],
-    **given: Any,
-) -> ProtocolSearch:
-    """Return the search that these settings ask for, ready to compile."""
-    started = [{"rubric": INFERRED, N: "0"}, {"rubric": INFERRED}] if rubrics else []
-    others = [{MODEL: name} for name in settings.models]
-    screened: dict[str, Any] = {}
-    if settings.screen:
-        screened = {"elimination": ScreeningStage(), "batch": SCREENED_BATCH}
-    return ProtocolSearch(
-        n_trials=settings.n_trials,
-        n_demo_sets=settings.n_draws,
-        n_demonstrations=settings.n_demonstrations if parts.pool is not None else 0,
-        rubrics=rubrics,
-        fixed=settings.fixed,
-        first=(*started, {}, *others),
-        targets=targets,
-        partial_demos=settings.partial_demos,
-        percent_of_max=settings.percent_of_max,
-        **screened,
-        **given,
-    )
-
-
-def effect_search(
-    settings: CompileSettings, parts: Parts, *, targets: Sequence[str], **given: Any
-) -> EffectSearch:
-    """Return the search by effects that these settings ask for, ready to compile."""
-    rule = settings.confirm
-    return EffectSearch(
-        effort=settings.effort,
-        risk=0.5 if rule is None else min(RISK_PER_LEVEL * rule.level, 0.5),
-        calls_per_item=settings.calls_per_item,
-        n_demo_sets=settings.n_draws,
-        n_demonstrations=settings.n_demonstrations if parts.pool is not None else 0,
-        fixed=tuple(dict.fromkeys((*settings.fixed, "weighting"))),
-        targets=targets,
-        percent_of_max=settings.percent_of_max,
-        **given,
-    )
 
 
 def effect_notes(search: EffectSearch) -> list[str]:
@@ -441,94 +380,6 @@ def _text(value: float) -> str:
 
 def _of(ceiling: float | None, form: str = "d") -> str:
     return "" if ceiling is None else f" of {ceiling:{form}}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextsFound:
-    """What a search has come to."""
-
-    judge: Judge
-    history: tuple[Mapping[str, Any], ...] = ()
-    notes: tuple[str, ...] = ()
-    confirmation: Mapping[str, Any] | None = None
-    complete: bool = True
-
-
-@dataclass(frozen=True, kw_only=True)
-class _TextSearch:
-    """A search of texts that has ended."""
-
-    judge: Judge
-    search: ReflectiveSearch | DSPyOptimizer | FairPromptSearch
-    notes: Sequence[str]
-
-
-def text_search(settings: CompileSettings, start: Judge, parts: Parts, **given: Any) -> TextsFound:
-    """Return what ``settings.optimizer`` makes of a judge on the rows of a compilation."""
-    if parts.pool is None:
-        return TextsFound(judge=start, notes=("no rows are left to learn from, so nothing was.",))
-    given["percent_of_max"] = settings.percent_of_max
-    train, select = examples_of(parts.pool), examples_of(parts.selection)
-    found: _TextSearch = at(settings.search.texts)(settings, start, train, select, given)
-    search, stage = found.search, settings.optimizer
-    trials: Sequence[TrialRecord] = search.trials_
-    return TextsFound(
-        judge=found.judge,
-        history=tuple({"stage": stage, **plain_trial(one, stage)} for one in trials),
-        notes=tuple(found.notes),
-        confirmation=None
-        if isinstance(search, FairPromptSearch)
-        else confirmation_record(
-            search.confirmation_, taken=search.taken_, chosen_on=len(parts.selection)
-        ),
-        complete=search.complete_,
-    )
-
-
-_Examples = Sequence[dspy.Example]
-
-
-def by_reflection(
-    settings: CompileSettings,
-    start: Judge,
-    train: _Examples,
-    select: _Examples,
-    given: Mapping[str, Any],
-) -> _TextSearch:
-    """Rewrite texts after wrong scores."""
-    search = ReflectiveSearch(n_trials=settings.n_trials, **given)
-    judge = search.compile(start, trainset=train, valset=select)
-    notes = [search.ended_] if search.ended_ else rewrite_notes(search)
-    return _TextSearch(judge=judge, search=search, notes=notes)
-
-
-def by_even_answers(
-    settings: CompileSettings,
-    start: Judge,
-    train: _Examples,
-    select: _Examples,
-    given: Mapping[str, Any],
-) -> _TextSearch:
-    """Reword instructions until answers are spread evenly."""
-    told = ("seed", "lm", "concurrency", "on_progress", "on_trial")
-    search = FairPromptSearch(**{name: given[name] for name in told if name in given})
-    judge = search.compile(start, trainset=train)
-    return _TextSearch(judge=judge, search=search, notes=balanced_notes(search))
-
-
-def by_dspy(
-    settings: CompileSettings,
-    start: Judge,
-    train: _Examples,
-    select: _Examples,
-    given: Mapping[str, Any],
-) -> _TextSearch:
-    """Let an optimizer of DSPy change the judge."""
-    name: Any = settings.optimizer
-    shown = dict.fromkeys(DEMONSTRATIONS[name], settings.n_demonstrations)
-    search = DSPyOptimizer(name, settings=shown, **given)
-    judge = search.compile(start, trainset=train, valset=select)
-    return _TextSearch(judge=judge, search=search, notes=bridged_notes(search))
 
 
 def rewrite_notes(search: ReflectiveSearch) -> list[str]:

@@ -11,35 +11,45 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.searching import (
-    INFERRED,
     SearchFiles,
     SearchLog,
     SearchProgress,
     aggregation_note,
+    balanced_notes,
+    bridged_notes,
     confirmation_of,
     confirmation_record,
     effect_notes,
-    effect_search,
     fitted_winner,
     outcome_note,
     plain_trial,
-    protocol_search,
+    rewrite_notes,
     search_notes,
     searched,
-    text_search,
 )
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import Parts, examples_of
 from judgesmith.experiments.evaluate.agreement import agreement_report, plain
 from judgesmith.front_door import at
-from judgesmith.optimizers import FitAggregation, PredictionTable, RandomDemonstrationSearch
+from judgesmith.optimizers import (
+    DSPyOptimizer,
+    EffectSearch,
+    FairPromptSearch,
+    FitAggregation,
+    PredictionTable,
+    RandomDemonstrationSearch,
+    ReflectiveSearch,
+)
 from judgesmith.optimizers.base import OFFLINE
+from judgesmith.optimizers.dspy_optimizers import DEMONSTRATIONS
 from judgesmith.optimizers.fitting.panels import equal_weights
 from judgesmith.optimizers.objectives.agreement import Agreement
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.protocol import ParetoMember, ProtocolSearch
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.space.demonstrations import shown_keys
+from judgesmith.optimizers.search.screening import ScreeningStage
+from judgesmith.optimizers.space.candidates import MODEL
+from judgesmith.optimizers.space.demonstrations import N, shown_keys
 from judgesmith.optimizers.storage import importances
 from judgesmith.optimizers.trials import (
     ENOUGH_SCORED,
@@ -248,6 +258,16 @@ How many questions an inference takes is not known beforehand: None. One that ha
 ``describe``, too, is told the name of a stage and in a few words how far that is."""
 
 
+_INFERRED = "inferred"
+"""The id of an inferred rubric among those that compete; ``own`` is the general one."""
+
+SCREENED_BATCH = 12
+"""How many are proposed at a time where every candidate is judged on few rows first."""
+
+RISK_PER_LEVEL = 4
+"""Chance that the judge which a search of effects takes is no better, per level of tests: 20%."""
+
+
 @dataclass(kw_only=True)
 class Tuning:
     """Asks the model on behalf of one compilation and keeps account of it."""
@@ -329,22 +349,64 @@ class Tuning:
         )
         return best
 
-    def with_texts(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
-        """Return the judge with the texts that a search wrote."""
+    def with_reflection(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
+        """Return the judge with the texts that were rewritten after wrong scores."""
+        search = ReflectiveSearch(n_trials=self.settings.n_trials, **self._for_texts())
+        judge = self._compared(search, start, parts)
+        self.notes += [search.ended_] if search.ended_ else rewrite_notes(search)
+        return judge
+
+    def with_dspy(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
+        """Return the judge that an optimizer of DSPy changed."""
+        name: Any = self.settings.optimizer
+        shown = dict.fromkeys(DEMONSTRATIONS[name], self.settings.n_demonstrations)
+        search = DSPyOptimizer(name, settings=shown, **self._for_texts())
+        judge = self._compared(search, start, parts)
+        self.notes += bridged_notes(search)
+        return judge
+
+    def with_even_answers(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
+        """Return the judge whose instructions spread the answers evenly."""
+        given = self._for_texts()
+        told = ("seed", "lm", "concurrency", "on_progress", "on_trial")
+        search = FairPromptSearch(**{name: given[name] for name in told})
+        assert parts.pool is not None  # as this search learns from some rows
+        judge = search.compile(start, trainset=examples_of(parts.pool))
+        self._record(search, "balanced")
+        self.notes += balanced_notes(search)
+        if judge.protocol == start.protocol:
+            return judge
+        return self._kept_when_rated(judge, start, parts)
+
+    def _for_texts(self) -> dict[str, Any]:
+        """Return what every search of texts is given."""
         log = None
         if self.files.log is not None:
             log = SearchLog(path=self.files.log, lm=self.lm, stage=self.settings.optimizer)
-        common = self._common(self.settings.optimizer, None)
-        found = text_search(
-            self.settings, start, parts, targets=self.targets, on_trial=log, **common
+        return {
+            **self._common(self.settings.optimizer, None),
+            "targets": self.targets,
+            "on_trial": log,
+            "percent_of_max": self.settings.percent_of_max,
+        }
+
+    def _compared(
+        self, search: ReflectiveSearch | DSPyOptimizer, start: Judge, parts: Parts
+    ) -> Judge:
+        """Return the judge that a search found to agree better on the validation rows."""
+        assert parts.pool is not None  # as these searches learn from some rows
+        pool, selection = examples_of(parts.pool), examples_of(parts.selection)
+        judge = search.compile(start, trainset=pool, valset=selection)
+        self._record(search, self.settings.optimizer)
+        self.confirmation = confirmation_record(
+            search.confirmation_, taken=search.taken_, chosen_on=len(parts.selection)
         )
-        self.complete = self.complete and found.complete
-        self.notes += found.notes
-        self.history += found.history
-        self.confirmation = found.confirmation
-        if self.settings.optimizer != "balanced" or found.judge.protocol == start.protocol:
-            return found.judge
-        return self._kept_when_rated(found.judge, start, parts)
+        return judge
+
+    def _record(self, search: Any, stage: str) -> None:
+        """Keep the trials of a search, and whether the budget let it end."""
+        self.complete = self.complete and search.complete_
+        self.history += [_trial(stage, trial) for trial in search.trials_]
 
     def _kept_when_rated(self, winner: Judge, start: Judge, parts: Parts) -> Judge:
         """Return a judge that was chosen without ratings, if it agrees better with them."""
@@ -395,17 +457,22 @@ class Tuning:
 
     def with_effects(self, start: Judge, parts: Parts, bare: Judge) -> Judge | Panel:
         """Return the judge, or several to average, that a search of effects found."""
-        search = effect_search(
-            self.settings,
-            parts,
+        settings, rule = self.settings, self.settings.confirm
+        search = EffectSearch(
+            effort=settings.effort,
+            risk=0.5 if rule is None else min(RISK_PER_LEVEL * rule.level, 0.5),
+            calls_per_item=settings.calls_per_item,
+            n_demo_sets=settings.n_draws,
+            n_demonstrations=settings.n_demonstrations if parts.pool is not None else 0,
+            fixed=tuple(dict.fromkeys((*settings.fixed, "weighting"))),
             targets=self.targets,
+            percent_of_max=settings.percent_of_max,
             on_trial=self._on_trial("effects", None),
             **self._common("effects", None),
         )
         best = searched(search, start, parts)
-        self.complete = self.complete and search.complete_
+        self._record(search, "effects")
         self.notes += effect_notes(search)
-        self.history += [_trial("effects", trial) for trial in search.trials_]
         record = confirmation_record(None, taken=search.taken_, chosen_on=len(parts.selection))
         self.confirmation = {
             **record,
@@ -423,25 +490,34 @@ class Tuning:
 
     def with_protocol(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
         """Return the judge that a search of the protocol found; ``bare`` lets rubrics compete."""
-        competing = self.settings.rubrics_compete
+        settings = self.settings
+        competing = settings.rubrics_compete
         student = bare if competing else start
-        common = self._common("protocol", None)
-        search = protocol_search(
-            self.settings,
-            parts,
-            rubrics={INFERRED: start.protocol.rubric} if competing else {},
+        inferred = [{"rubric": _INFERRED, N: "0"}, {"rubric": _INFERRED}] if competing else []
+        screened: dict[str, Any] = {}
+        if settings.screen:
+            screened = {"elimination": ScreeningStage(), "batch": SCREENED_BATCH}
+        search = ProtocolSearch(
+            n_trials=settings.n_trials,
+            n_demo_sets=settings.n_draws,
+            n_demonstrations=settings.n_demonstrations if parts.pool is not None else 0,
+            rubrics={_INFERRED: start.protocol.rubric} if competing else {},
+            fixed=settings.fixed,
+            first=(*inferred, {}, *({MODEL: name} for name in settings.models)),
             targets=self.targets,
+            partial_demos=settings.partial_demos,
+            percent_of_max=settings.percent_of_max,
             storage=self.files.storage,
             beside=self.files.log,
-            on_trial=self._on_trial("protocol", self.settings.n_trials),
+            on_trial=self._on_trial("protocol", settings.n_trials),
             models=self.models,
-            **{**common, "objective": self.settings.objective},
+            **screened,
+            **{**self._common("protocol", None), "objective": settings.objective},
         )
         best = searched(search, student, parts)
-        self.complete = self.complete and search.complete_
+        self._record(search, "protocol")
         self.notes += [*search_notes(search), *front_notes(search.front_, search.trials_)]
         started_with, self.lm, self.front = self.lm, search.lm_, search.front_
-        self.history += [_trial("protocol", trial) for trial in search.trials_]
         self.history += importance_entries(search)
         self.confirmation = confirmation_of(search)
         if search.taken_ and self.settings.learn_weights:
