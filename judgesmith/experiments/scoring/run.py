@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Protocol
+from typing import Any, Protocol
 
 from judgesmith.data.problems import nothing_in
 from judgesmith.data.reading import ColumnsGiven
@@ -17,7 +17,7 @@ from judgesmith.experiments.scoring.parts import refuse_stopped
 from judgesmith.experiments.scoring.resume_check import marks_of, refuse_others
 from judgesmith.experiments.scoring.shards import OutputPlace, Shard
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
-from judgesmith.programs.judging.runner import judges_sources
+from judgesmith.programs.judging.runner import CONCURRENCY, iter_scores, judges_sources
 from judgesmith.programs.lm import AnyModel
 from judgesmith.signatures import Judgement, RatedItem
 
@@ -68,6 +68,7 @@ class Run:
     columns: ColumnsGiven = None
     ordered: bool = True
     overwrite: bool = False
+    concurrency: int = CONCURRENCY
     progress: Callable[[int], None] | None = None
     watch: RowWatch | None = None
     tally: Tally = field(default_factory=Tally)
@@ -75,11 +76,13 @@ class Run:
     _n_kept: int = 0
     _n_told: int = 0
 
-    def score(self, planned: Sequence[Planned], judging: Judging) -> Scored:
+    def score(self, planned: Sequence[Planned], judging: Judging | None = None) -> Scored:
         """Write all files; see ``score_shards``."""
         feed = self._feed(planned)
+        how: dict[str, Any] = {"concurrency": self.concurrency, "ordered": self.ordered}
         try:
-            for item, judgement in judging(feed):
+            judged = judging(feed) if judging else iter_scores(self.judge, feed, lm=self.lm, **how)
+            for item, judgement in judged:
                 place = feed.place_of(item)
                 place.output.add(place.number, item, judgement)
                 if self.watch is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from judgesmith.data.reading import ColumnsGiven
 from judgesmith.errors import file_faults
@@ -17,7 +18,7 @@ from judgesmith.experiments.scoring.run import Judging, RowWatch, Run
 from judgesmith.experiments.scoring.shards import Inputs, Shard, is_folder, output_places, shards_of
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
-from judgesmith.programs.judging.runner import CONCURRENCY, iter_scores, judges_sources
+from judgesmith.programs.judging.runner import CONCURRENCY, judges_sources
 from judgesmith.programs.lm import AnyModel
 from judgesmith.signatures import RatedItem
 
@@ -97,55 +98,69 @@ def score_shards(
     shards = inputs if _are_shards(inputs) else shards_of(inputs)  # type: ignore[arg-type]
     targets = output_places(output, shards, ending=ending)  # type: ignore[arg-type]
     judge, lm = with_own_models(judge, lm)
-    run = Run(
-        judge=judge,
-        lm=lm,
-        manifest=_manifest(judge, lm, output, columns, ending, ordered, overwrite),
+    run = _run_of(
+        judge,
+        lm,
+        output,
         columns=columns,
-        ordered=ordered or judges_sources(judge),
+        ending=ending,
+        ordered=ordered,
         overwrite=overwrite,
-        progress=progress,
-        watch=watch,
     )
-    judging = judging or _locally(judge, lm, concurrency, ordered=ordered)
+    run.concurrency, run.progress, run.watch = concurrency, progress, watch
     return run.score([(target, target.shards) for target in targets], judging)
 
 
+class Options(TypedDict, total=False):
+    """How rows are read and written, as for ``score_shards``."""
+
+    columns: ColumnsGiven
+    ending: str | None
+    ordered: bool
+    overwrite: bool
+
+
 @file_faults()
-def _manifest(
+def _run_of(
     judge: AnySaved,
     lm: AnyModel,
     output: str | Path,
-    columns: ColumnsGiven,
-    ending: str | None,
-    ordered: bool,
-    overwrite: bool,
-) -> Manifest | None:
-    """Return the record of a folder of scores, which is made; None where the output is a file."""
-    if not is_folder(output):
-        return None
-    folder = Path(output)
-    folder.mkdir(exist_ok=True)
-    return Manifest.of(
-        folder,
-        asked_by(judge, lm),
-        judge=judge.fingerprint,
-        target=judge.target,
-        reading={
-            "columns": None if columns is None else str(columns),
-            "ordered": ordered,
-            "ending": ending or SCORE_ENDINGS[0],
-        },
+    *,
+    columns: ColumnsGiven = None,
+    ending: str | None = None,
+    ordered: bool = True,
+    overwrite: bool = False,
+    begun: bool = True,
+) -> Run:
+    """Return a run; a folder for its output is made where it is ``begun``."""
+    manifest = None
+    if is_folder(output) and (begun or Path(output).exists()):
+        folder = Path(output)
+        folder.mkdir(exist_ok=True)
+        manifest = Manifest.of(
+            folder,
+            asked_by(judge, lm),
+            judge=judge.fingerprint,
+            target=judge.target,
+            reading={
+                "columns": None if columns is None else str(columns),
+                "ordered": ordered,
+                "ending": ending or SCORE_ENDINGS[0],
+            },
+            overwrite=overwrite,
+        )
+    return Run(
+        judge=judge,
+        lm=lm,
+        manifest=manifest,
+        columns=columns,
+        ordered=ordered or judges_sources(judge),
         overwrite=overwrite,
     )
 
 
 def _are_shards(inputs: object) -> bool:
     return isinstance(inputs, tuple) and all(isinstance(one, Shard) for one in inputs)
-
-
-def _locally(judge: AnySaved, lm: AnyModel, concurrency: int, *, ordered: bool = True) -> Judging:
-    return lambda items: iter_scores(judge, items, lm=lm, concurrency=concurrency, ordered=ordered)
 
 
 def score_file(
@@ -210,9 +225,9 @@ def score_file(
     """
     (target,) = output_places(output, (), ending=None)
     judge, lm = with_own_models(judge, lm)
-    run = Run(judge=judge, lm=lm, overwrite=overwrite, progress=progress)
+    run = Run(judge=judge, lm=lm, overwrite=overwrite, concurrency=concurrency, progress=progress)
     given = Given(str(getattr(items, "name", "input")), items)
-    return run.score([(target, (given,))], _locally(judge, lm, concurrency))
+    return run.score([(target, (given,))])
 
 
 def rows_to_score(
@@ -220,11 +235,8 @@ def rows_to_score(
     shards: tuple[Shard, ...],
     output: str | Path,
     *,
-    columns: ColumnsGiven = None,
-    ending: str | None = None,
-    ordered: bool = True,
     lm: AnyModel,
-    overwrite: bool = False,
+    **options: Unpack[Options],
 ) -> Iterator[RatedItem]:
     """Return all rows that ``score_shards`` would read, if nothing stands in their way.
 
@@ -235,21 +247,12 @@ def rows_to_score(
     DataError
         If there are no rows.
     """
+    columns = options.get("columns")
     read = {one: one.items(columns) for one in shards if one.once}
     begun = {one: [*islice(rows, 1)] for one, rows in read.items()}
     looked = {one: Given(rows.name, iter(begun[one])) for one, rows in read.items()}
-    manifest = None
-    if Path(output).exists():
-        manifest = _manifest(judge, lm, output, columns, ending, ordered, overwrite)
-    run = Run(
-        judge=judge,
-        lm=lm,
-        manifest=manifest,
-        columns=columns,
-        ordered=ordered or judges_sources(judge),
-        overwrite=overwrite,
-    )
-    targets = output_places(output, shards, ending=ending)
+    run = _run_of(judge, lm, output, begun=False, **options)
+    targets = output_places(output, shards, ending=options.get("ending"))
     run.check([(one, tuple(looked.get(own, own) for own in one.shards)) for one in targets])
     return chain.from_iterable(
         chain(begun[one], read[one]) if one in read else one.items(columns) for one in shards
@@ -261,11 +264,8 @@ def unscored_items(
     shards: tuple[Shard, ...],
     output: str | Path,
     *,
-    columns: ColumnsGiven = None,
-    ending: str | None = None,
-    ordered: bool = True,
     lm: AnyModel,
-    overwrite: bool = False,
+    **options: Unpack[Options],
 ) -> Iterator[RatedItem]:
     """Yield the items that ``score_shards`` would have judged, for who asks before it does.
 
@@ -275,13 +275,6 @@ def unscored_items(
         If ``output`` holds something else than rows of this run, or a row for another text, and
         is not to be overwritten.
     """
-    run = Run(
-        judge=judge,
-        lm=lm,
-        manifest=_manifest(judge, lm, output, columns, ending, ordered, overwrite),
-        columns=columns,
-        ordered=ordered,
-        overwrite=overwrite,
-    )
-    targets = output_places(output, shards, ending=ending)
+    run = _run_of(judge, lm, output, **options)
+    targets = output_places(output, shards, ending=options.get("ending"))
     yield from run.left([(target, target.shards) for target in targets])

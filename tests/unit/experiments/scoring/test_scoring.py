@@ -14,8 +14,9 @@ from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.scores import COLUMNS, PLACES, open_scores
 from judgesmith.data.sheets import as_written, cell_of
 from judgesmith.experiments import CompileSettings, compile_judge
-from judgesmith.experiments.scoring import Shard, score_file, scoring
+from judgesmith.experiments.scoring import Shard, score_file
 from judgesmith.experiments.scoring import parts as parts_module
+from judgesmith.experiments.scoring import run as run_module
 from judgesmith.experiments.scoring.formats import SCORE_ENDINGS as ENDINGS
 from judgesmith.experiments.scoring.formats import write_scores
 from judgesmith.experiments.scoring.lines import ScoreLine, read_line
@@ -407,7 +408,7 @@ def test_words_are_written_as_people_write_them_and_nothing_ends_a_line(saved, t
 
     output = tmp_path / "out.jsonl"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scoring, "iter_scores", answers)
+        patch.setattr(run_module, "iter_scores", answers)
         score_file(saved, iter([RatedItem(response="r", source_id="ñ")]), output)
     text = output.read_text(encoding="utf-8")
     assert "gramática, 评价 " in text

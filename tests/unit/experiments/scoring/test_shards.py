@@ -229,6 +229,18 @@ def test_who_asks_before_is_given_what_would_be_judged(shards, vanilla, lm, monk
     assert asked == ["5", "6", "7", "8", "9"]
 
 
+def test_a_judge_that_ranks_is_asked_before_as_it_writes_in_order(shards, lm, tmp_path):
+    settings = CompileSettings(
+        optimizer="none", holdout=0, criteria="given", protocol=PairwiseConfig()
+    )
+    judge = compile_judge(read_items("sample").subset(range(40)), settings).saved
+    asked = unscored_items(judge, shards_of("in"), "out.jsonl", lm=lm, ordered=False)
+    assert [one.source_id for one in asked] == [str(n) for n in range(10)]
+    assert score_shards(judge, "in", "out.jsonl", lm=lm, ordered=False).n_rows == 10
+    assert ids(tmp_path / "out.jsonl") == [str(n) for n in range(10)]
+    assert "row" not in rows_of(tmp_path / "out.jsonl")[0]
+
+
 # shards
 
 
