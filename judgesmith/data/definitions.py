@@ -21,15 +21,7 @@ LONGEST = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Definitions:
-    """What rows say about the meaning of criteria.
-
-    Attributes
-    ----------
-    criteria : dict of str to Criterion
-        By name in the data; only those that have a definition.
-    notes : tuple of str
-        What was passed over, in sentences.
-    """
+    """What rows say about the meaning of criteria."""
 
     criteria: dict[str, Criterion]
     notes: tuple[str, ...]

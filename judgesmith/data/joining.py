@@ -91,17 +91,7 @@ def read_many(
 
 @dataclass
 class _Joined:
-    """What was read so far.
-
-    Attributes
-    ----------
-    items : dict of row to RatedItem
-        In the order of the files.
-    rated_in : dict of (row, criterion) to str
-        The file that an item's ratings on a criterion come from; ``""`` where these are sheets.
-    of_sheets, returned : set of row
-        Rows that are in sheets alone, and rows of other files that sheets hold ratings of.
-    """
+    """What was read so far."""
 
     items: dict[Any, RatedItem] = field(default_factory=dict)
     rated_in: dict[Any, str] = field(default_factory=dict)

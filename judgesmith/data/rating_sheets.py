@@ -68,15 +68,7 @@ def heading(name: str, scale: Scale) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RatingForm:
-    """What the columns of a sheet of suggested rows hold.
-
-    Attributes
-    ----------
-    columns : dict of str to tuple of str
-        Columns of each criterion, one per rater.
-    scales : dict of str to Scale
-        By criterion.
-    """
+    """What the columns of a sheet of suggested rows hold."""
 
     columns: Mapping[str, tuple[str, ...]]
     scales: Mapping[str, Scale]
@@ -213,13 +205,7 @@ def restored(item: RatedItem) -> RatedItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strays:
-    """Rows of a sheet whose texts are not those that were suggested.
-
-    Attributes
-    ----------
-    changed, cut : tuple of int
-        Indices of rows with other texts, and among these of rows whose texts the sheet cut.
-    """
+    """Rows of a sheet whose texts are not those that were suggested."""
 
     changed: tuple[int, ...] = ()
     cut: tuple[int, ...] = ()

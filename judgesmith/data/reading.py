@@ -182,19 +182,7 @@ def _refuse_lost(where: str, names: Sequence[str]) -> None:
 
 
 class ItemStream(Iterator[RatedItem]):
-    """Items of a file one at a time, without their ratings.
-
-    Attributes
-    ----------
-    name : str
-        The file's name, as messages have it.
-    problems : list of Problem
-        Rows that could not be read, so far.
-    notes : list of str
-        What was assumed about columns and converted, so far.
-    place : int
-        Line or row number of the item that came last; 0 before the first.
-    """
+    """Items of a file one at a time, without their ratings."""
 
     def __init__(
         self,

@@ -94,13 +94,7 @@ def as_scale(value: Any) -> Scale:
 
 
 class StatedScales:
-    """Scales as the rows state them: one per criterion, the same on every row.
-
-    Attributes
-    ----------
-    by_criterion : dict of str to Scale
-        The first statement about each criterion.
-    """
+    """Scales as the rows state them: one per criterion, the same on every row."""
 
     def __init__(self) -> None:
         self.by_criterion: dict[str, Scale] = {}

@@ -214,28 +214,7 @@ NO_ROW = Cause(Reason.NO_ROW, "there is no score for this row in the file")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scores:
-    """One score per row of a data set.
-
-    Attributes
-    ----------
-    values : array, shape (n_items,)
-        nan if missing.
-    problems : tuple of (Cause or None)
-        Why it is missing.
-    label : str
-        What the scores come from, for tables.
-    criterion : str or None
-        Which criterion they are on, where the file says so.
-    n_unused : int
-        Scores in the file that belong to no row.
-    criteria : tuple of dict of str to CriterionScore
-        Each row's scores on criteria, where ``score`` wrote them; empty where there are none.
-    target : str or None
-        What their judge was compiled for, where the file says so.
-    samples : tuple of tuple of float
-        Every answer behind each score, nan where one could not be read; none where the file has
-        no row.
-    """
+    """One score per row of a data set."""
 
     values: FloatArray
     problems: tuple[Cause | None, ...]

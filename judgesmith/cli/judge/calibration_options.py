@@ -62,15 +62,7 @@ def calibration_options(command: Command) -> Command:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationChoice:
-    """What the options say of a calibration.
-
-    Attributes
-    ----------
-    calibrate : bool
-        Whether there is to be one.
-    confidence, within : float
-        See ``Calibrator``.
-    """
+    """What the options say of a calibration."""
 
     calibrate: bool
     confidence: float

@@ -67,25 +67,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CompileRun:
-    """What is compiled, from which rows and by which models.
-
-    Attributes
-    ----------
-    dataset : DataSet
-        The rows to compile from.
-    aside : DataSet or None
-        Those that are kept for a calibration.
-    settings : CompileSettings
-        What is decided about the judge and the search.
-    calibration : CalibrationChoice
-        What comes on top of the judge.
-    before : SavedJudge or None
-        The earlier judge that it starts from.
-    asked : RunModels
-        All models, under one budget.
-    fingerprint : str
-        What tells this run from others.
-    """
+    """What is compiled, from which rows and by which models."""
 
     dataset: DataSet
     aside: DataSet | None

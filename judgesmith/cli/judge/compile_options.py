@@ -332,25 +332,7 @@ def settings_from_options(
     roles: tuple[str, ...],
     **rest: Any,
 ) -> CompileSettings:
-    """Return what the options say of the judge and the search.
-
-    Parameters
-    ----------
-    before : SavedJudge or None
-        The earlier judge to start from.
-    first : str
-        The model that judges.
-    judge, variant, criteria_calls, explain, answer_tokens, chosen, no_texts, models, roles
-        As the command line says.
-    **rest
-        Fields of ``CompileSettings``, and ``rubric``, ``criteria``, ``inference``, ``without``,
-        ``vary_samples``, ``steps`` and ``questions`` as the command line says.
-
-    Raises
-    ------
-    OptionError, ValueError, OSError
-        If they cannot be, or exclude each other.
-    """
+    """Return what the options say of the judge and the search."""
     from judgesmith.experiments.compile.starting import starting_from
     from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE
 

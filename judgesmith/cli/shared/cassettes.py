@@ -27,17 +27,7 @@ _ENDS = (".jsonl", ".jsonl.gz")
 
 @dataclass(frozen=True, kw_only=True)
 class Taping:
-    """A run that is recorded, or played.
-
-    Attributes
-    ----------
-    tape : Tape
-        Notes what the models of the run are told, or plays their failures.
-    replay : bool
-        Whether no model is asked.
-    folder : Path
-        For what only this run needs, which is gone with it.
-    """
+    """A run that is recorded, or played."""
 
     recording: Recording
     replay: bool

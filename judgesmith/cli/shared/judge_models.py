@@ -125,17 +125,7 @@ def _with_roles(
 
 @dataclass(frozen=True, kw_only=True)
 class PanelModels:
-    """The models of a panel, under one budget and one ledger.
-
-    Attributes
-    ----------
-    by_name : dict of str to dspy.LM
-        By the name that parts were made with, for those without a model of their own.
-    by_part : dict of str to dspy.LM
-        By member, or ``supervisor``, for those that ``--role`` names.
-    every : list of dspy.LM
-        Each once, that of the most parts first.
-    """
+    """The models of a panel, under one budget and one ledger."""
 
     by_name: dict[str, dspy.LM]
     by_part: dict[str, dspy.LM]

@@ -23,17 +23,7 @@ UNTRACED = "scores on file do not say which rows their judge was made from."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """A judge, or scores on file.
-
-    Attributes
-    ----------
-    text : str
-        The argument, unchanged.
-    path : Path or None
-        The file of scores; None for the folder of a judge.
-    recorded : str or None
-        Which of the judges in the file.
-    """
+    """A judge, or scores on file."""
 
     text: str
     path: Path | None

@@ -92,15 +92,7 @@ def only_host_option(command: Command) -> Command:
 
 @dataclass(frozen=True, slots=True)
 class ModelAt:
-    """A model as the command line names it, which may say where it is.
-
-    Attributes
-    ----------
-    name : str
-        ``provider/model``, or ``offline``.
-    address : str or None
-        Of the server; None is that of ``--api-base``, or the provider's.
-    """
+    """A model as the command line names it, which may say where it is."""
 
     name: str
     address: str | None = None

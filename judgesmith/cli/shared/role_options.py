@@ -78,17 +78,7 @@ def _named(given: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class RoleModels:
-    """All models of a run, under one budget and one ledger.
-
-    Attributes
-    ----------
-    lm : dspy.LM
-        What judges.
-    competing : dict of str to dspy.LM
-        What competes with it, by name.
-    roles : dict of str to dspy.LM
-        What does other work, by role; perhaps one of the above.
-    """
+    """All models of a run, under one budget and one ledger."""
 
     lm: dspy.LM
     competing: dict[str, dspy.LM]
@@ -101,13 +91,7 @@ class RoleModels:
         return [one for one in every.values() if one is not self.lm]
 
     def check_keys(self, choice: ModelChoice) -> None:
-        """Refuse models that need a key and have none.
-
-        Raises
-        ------
-        OptionError
-            If there is one.
-        """
+        """Refuse models that need a key and have none."""
         choice.check_key(self.lm)
         for one in self.others:
             rival = any(one is other for other in self.competing.values())

@@ -72,17 +72,7 @@ def perspective_options(command: Command) -> Command:
 
 @dataclass(frozen=True, kw_only=True)
 class PerspectiveChoice:
-    """Which perspective is asked for, and how.
-
-    Attributes
-    ----------
-    perspective : str
-        ``global`` or ``local``.
-    samples : int or None
-        Answers to each question.
-    answers : Scale or None
-        What they are given on.
-    """
+    """Which perspective is asked for, and how."""
 
     perspective: str
     samples: int | None

@@ -132,15 +132,7 @@ _MOST_NAMED, _LONGEST_NAME = 12, 40
 
 
 class PublishedFiles:
-    """The files of one data set, and what was found in them so far.
-
-    Attributes
-    ----------
-    left_out : Counter of str
-        What no row was made of, by reason.
-    changed : Counter of str
-        What stands otherwise in a row than in its file, by kind.
-    """
+    """The files of one data set, and what was found in them so far."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         if not paths:
@@ -223,19 +215,7 @@ def tab_separated(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
 
 @dataclass
 class Gathered:
-    """An item, and what its raters said of it.
-
-    Attributes
-    ----------
-    record : Record
-        Its first row.
-    same : dict of str to str
-        What is the same in all of its rows.
-    human : dict of str to list of float
-        Ratings by criterion, in the order of the rows.
-    raters : list of str
-        Who gave them.
-    """
+    """An item, and what its raters said of it."""
 
     record: SourceRecord
     same: dict[str, Any]
@@ -263,13 +243,7 @@ def group_ratings(
         tuple[Hashable, SourceRecord, dict[str, Any], dict[str, tuple[float, ...]], str]
     ],
 ) -> Iterator[Gathered]:
-    """Yield items once all of their rows are read, in the order of their first ones.
-
-    Parameters
-    ----------
-    rated : iterable of (key, record, same, human, rater)
-        One per row; rows with one key are one item. An empty rater is anonymous.
-    """
+    """Yield items once all of their rows are read, in the order of their first ones."""
     items: dict[Hashable, Gathered] = {}
     for key, record, same, human, rater in rated:
         item = items.setdefault(key, Gathered(record, same))

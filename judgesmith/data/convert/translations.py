@@ -39,17 +39,7 @@ OPENING = "<v>"
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A text without its marks.
-
-    Attributes
-    ----------
-    text : str
-        What was translated, or its translation.
-    places : tuple of (int, int)
-        What was marked, as offsets in ``text``, end excluded.
-    broken : bool
-        Whether a mark has no partner; then nothing is known to be marked.
-    """
+    """A text without its marks."""
 
     text: str
     places: tuple[tuple[int, int], ...]
@@ -143,11 +133,6 @@ def error_weight(category: str, severity: str) -> float:
 
     A text that is no translation takes 25, a major error 5, a minor one 1, or .1 where it is only
     punctuation. The paper knows no critical errors; they weigh as much as major ones.
-
-    References
-    ----------
-    Freitag, Foster, Grangier, Ratnakar, Tan and Macherey (2021), "Experts, Errors, and Context",
-    TACL. arXiv:2104.14478.
     """
     kind = _mqm_plain(category)
     if severity in ("Major", "Critical") and kind.startswith("non-translation"):

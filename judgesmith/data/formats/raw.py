@@ -18,20 +18,7 @@ _ENCODINGS = ("utf-8", "utf-16", "cp1252", "cp1251", "latin-1", "mac-roman", "gb
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """What the user says of a source that its name does not say; None and () say nothing.
-
-    Attributes
-    ----------
-    encoding : str or None
-        Of text files, as Python names it; None is UTF-8.
-    decimal : str or None
-        ``,`` or ``.`` in the ratings of tables; None reads commas where only one reading is
-        possible.
-    missing : tuple of str
-        Markers of a missing rating, in addition to an empty cell.
-    sheet : str or None
-        The sheet of a workbook; None is the first.
-    """
+    """What the user says of a source that its name does not say; None and () say nothing."""
 
     encoding: str | None = None
     decimal: str | None = None

@@ -215,15 +215,6 @@ def best_average(
     The mean of ``n`` scores that agree with people alike, and with each other by a correlation
     of ``r``, agrees sqrt(n / (1 + (n - 1) r)) times as well, exactly for Pearson's (Spearman 1910).
     The mean correlation of all pairs is taken: those that agree least are often the worst.
-
-    Parameters
-    ----------
-    value : float
-        The objective of the baseline.
-    gains, errors : array, shape (n,)
-        Expected gains of members over it, with standard deviations.
-    scores : array, shape (n, n_rows)
-        Of members; nan where one has none.
     """
     n = len(gains)
     if n < 2:
