@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 import functools
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from judgesmith.errors import InputError
+
+Made = TypeVar("Made")
 
 
 @functools.cache
@@ -28,6 +32,25 @@ def at(place: Any) -> Any:
     module, _, name = place.partition(":")
     found = import_module(module)
     return attrgetter(name)(found) if name else found
+
+
+def installed(group: str, kind: type[Made], *, what: str) -> Iterator[Made]:
+    """Yield what installed packages name under a group of entry points, each of one kind."""
+    from importlib.metadata import entry_points  # loads much that --help does not need
+
+    for point in entry_points(group=group):
+        try:
+            found = point.load()
+        except Exception as fault:
+            raise InputError(
+                f"the {what} {point.name} cannot be imported from {point.value}: {fault}."
+            ) from fault
+        if not isinstance(found, kind):
+            raise InputError(
+                f"{point.value} is to be a {kind.__name__} ({point.name} under {group}); it is a "
+                f"{type(found).__name__}."
+            )
+        yield found
 
 
 def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:

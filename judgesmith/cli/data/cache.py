@@ -11,7 +11,7 @@ import click
 from judgesmith.cli.shared.faults import OptionError
 from judgesmith.cli.shared.model_options import ledger_option
 from judgesmith.cli.shared.options import Number, json_option
-from judgesmith.cli.shared.places import OUTPUT, file_place
+from judgesmith.cli.shared.places import OUTPUT, file_place, refuse_existing
 from judgesmith.cli.shared.printing import print_json, print_table, say
 from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import file_faults
@@ -96,12 +96,7 @@ def export_command(ledger: str, output: str | None, force: bool, as_json: bool) 
             exported(ResponseCache(ledger), sys.stdout)
         return
     place = file_place(output, ledger, like="answers.jsonl")
-    if place.exists() and not force:
-        raise OptionError(
-            f"{output} is there already.",
-            option=OUTPUT,
-            hint="name another file, or replace it with --force.",
-        )
+    refuse_existing(place, output, force=force)
     with draft_beside(place) as draft:
         draft.chmod(0o600)  # as private as the ledger itself
         with draft.open("w", encoding="utf-8") as file:

@@ -9,7 +9,7 @@ import click
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import WholeNumber, json_option
-from judgesmith.cli.shared.places import OUTPUT, judge_place
+from judgesmith.cli.shared.places import OUTPUT, judge_place, refuse_existing
 from judgesmith.cli.shared.printing import print_json, say
 
 
@@ -38,12 +38,7 @@ def command(judge: str, number: int, output: str, force: bool, as_json: bool) ->
             option=OUTPUT,
             hint="name another folder.",
         )
-    if folder.exists() and not force:
-        raise OptionError(
-            f"{folder} exists.",
-            option=OUTPUT,
-            hint="name another folder, or replace it with --force.",
-        )
+    refuse_existing(folder, folder, force=force, what="folder")
     with blaming(OUTPUT):
         other.save(folder, overwrite=force)
     if as_json:

@@ -14,7 +14,7 @@ from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models, judging_estimate
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import WholeNumber, dry_run_option, json_option, seed_option
-from judgesmith.cli.shared.places import OUTPUT, file_place
+from judgesmith.cli.shared.places import OUTPUT, file_place, refuse_existing
 from judgesmith.cli.shared.printing import (
     counted,
     print_estimate,
@@ -208,12 +208,7 @@ def _sheet_place(output: str, *read: str, force: bool) -> Path:
     place = file_place(output, *read, like="rate.csv")
     with blaming(OUTPUT):
         sheet_place(place)
-    if place.exists() and not force:
-        raise OptionError(
-            f"{output} is there already, and may hold ratings.",
-            option=OUTPUT,
-            hint="name another file, or replace it with --force.",
-        )
+    refuse_existing(place, output, force=force, why=", and may hold ratings")
     return place
 
 

@@ -15,7 +15,7 @@ import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import Command, together
-from judgesmith.cli.shared.places import file_place
+from judgesmith.cli.shared.places import file_place, refuse_existing
 from judgesmith.cli.shared.printing import counted, say_notes
 
 if TYPE_CHECKING:
@@ -110,13 +110,9 @@ def _read_by(given: Mapping[str, Any]) -> list[str]:
 
 def _refuse_to_go_on(output: object, *, force: bool | None) -> None:
     """Refuse to record what is done in part, because what was done is not asked again."""
-    if isinstance(output, str) and Path(output).exists() and not force:
-        raise OptionError(
-            f"{output} is there already, and what is done is not asked again, so its answers would "
-            "be missing.",
-            option=RECORD,
-            hint=_otherwise("place", force=force),
-        )
+    if isinstance(output, str):
+        why = ", and what is done is not asked again, so its answers would be missing"
+        refuse_existing(Path(output), output, force=force, option=RECORD, what="place", why=why)
 
 
 def _recording(folder: Path) -> Taping:
@@ -191,15 +187,8 @@ def record_place(
             raise OptionError(
                 f"{record} is what {option} names, too.", option=RECORD, hint="name another file."
             )
-    if place.exists() and not force:
-        raise OptionError(
-            f"{record} is there already.", option=RECORD, hint=_otherwise("file", force=force)
-        )
+    refuse_existing(place, record, force=force, option=RECORD)
     return place
-
-
-def _otherwise(what: str, *, force: bool | None) -> str:
-    return f"name another {what}{'.' if force is None else ', or replace it with --force.'}"
 
 
 def check_cassette(replay: str) -> Path:

@@ -82,6 +82,25 @@ def file_place(output: str, *read: str | None, like: str, option: str = OUTPUT) 
     return place
 
 
+def refuse_existing(
+    place: Path,
+    named: object,
+    *,
+    force: bool | None,
+    option: str = OUTPUT,
+    what: str = "file",
+    why: str = "",
+) -> None:
+    """Refuse what is there already, unless ``force``; None is for commands without ``--force``."""
+    if place.exists() and not force:
+        otherwise = "" if force is None else ", or replace it with --force"
+        raise OptionError(
+            f"{named} is there already{why}.",
+            option=option,
+            hint=f"name another {what}{otherwise}.",
+        )
+
+
 def lines_place(output: str, *read: str | None, like: str) -> Path:
     """Return ``output`` as :func:`file_place` does, refusing other formats than JSON Lines."""
     place = file_place(output, *read, like=like)
@@ -104,12 +123,7 @@ def lines_place(output: str, *read: str | None, like: str) -> Path:
 def rows_place(output: str, *read: str | None, like: str, force: bool) -> Path:
     """Return ``output`` as :func:`lines_place` does, for a file that is not there."""
     place = lines_place(output, *read, like=like)
-    if place.exists() and not force:
-        raise OptionError(
-            f"{output} is there already.",
-            option=OUTPUT,
-            hint="name another file, or replace it with --force.",
-        )
+    refuse_existing(place, output, force=force)
     return place
 
 
@@ -122,10 +136,5 @@ def page_place(output: str, *read: str | None, like: str, force: bool) -> Path:
             option=OUTPUT,
             hint=f"name a file in .html, not {output}.",
         )
-    if place.exists() and not force:
-        raise OptionError(
-            f"{output} is there already.",
-            option=OUTPUT,
-            hint="name another file, or replace it with --force.",
-        )
+    refuse_existing(place, output, force=force)
     return place

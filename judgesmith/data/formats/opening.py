@@ -9,7 +9,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
@@ -18,6 +17,7 @@ from judgesmith.data.formats.raw import RawRows, ReadOptions, Row
 from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.samples import sample_path
 from judgesmith.errors import FileError, InputError, MissingFileError
+from judgesmith.front_door import installed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,18 +126,7 @@ for _one in (
 @functools.cache
 def _register_installed() -> None:
     """Register the formats that installed packages name under ``judgesmith.formats``."""
-    for point in entry_points(group=ENTRY_POINTS):
-        try:
-            found = point.load()
-        except Exception as fault:
-            raise InputError(
-                f"the format {point.name} cannot be imported from {point.value}: {fault}."
-            ) from fault
-        if not isinstance(found, Format):
-            raise InputError(
-                f"{point.value} is to be a Format ({point.name} under {ENTRY_POINTS}); it is a "
-                f"{type(found).__name__}."
-            )
+    for found in installed(ENTRY_POINTS, Format, what="format"):
         register_format(found)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, SerializeAsAny
 
 from judgesmith.errors import InputError, JudgesmithError, did_you_mean
-from judgesmith.front_door import at
+from judgesmith.front_door import at, installed
 from judgesmith.programs.judging.logprobs import OVERALL
 from judgesmith.programs.judging.program import JudgeProgram, RequestProgram
 from judgesmith.programs.judging.prompts import QuestionForm
@@ -188,13 +187,8 @@ class JudgeFamily:
         """Return the judgement of one response, as a generator of questions."""
         if self.steps is not None:
             return self.steps(protocol, item)
-
-        def once(asking: Asking) -> Once:
-            if self.once is not None:
-                return self.once(protocol, asking)
-            return each_scored(protocol, asking, self.forms(protocol))
-
-        return sampled_steps(protocol, once, item)
+        own = self.once or functools.partial(each_scored, questions=self.forms(protocol))
+        return sampled_steps(protocol, lambda asking: own(protocol, asking), item)
 
 
 def family_part(family: JudgeFamily, name: Literal["judge", "questions"]) -> Any:
@@ -282,18 +276,7 @@ def _loaded(family: JudgeFamily | str) -> JudgeFamily:
 @functools.cache
 def _register_installed() -> None:
     """Register the families that installed packages name under ``judgesmith.judges``."""
-    for point in entry_points(group=ENTRY_POINTS):
-        try:
-            found = point.load()
-        except Exception as fault:
-            raise InputError(
-                f"the family of judges {point.name} cannot be imported from {point.value}: {fault}."
-            ) from fault
-        if not isinstance(found, JudgeFamily):
-            raise InputError(
-                f"{point.value} is to be a Family of judges ({point.name} under {ENTRY_POINTS}); "
-                f"it is a {type(found).__name__}."
-            )
+    for found in installed(ENTRY_POINTS, JudgeFamily, what="family of judges"):
         register_family(found)
 
 

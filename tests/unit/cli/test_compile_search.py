@@ -96,7 +96,7 @@ def test_taking_replaces_nothing_unless_told(run, folder, fronted):
     assert run("take", "judge", number, "-o", "judge").status == 2
     assert run("take", "judge", number, "-o", "other").out.startswith(f"number {number} is saved")
     refused = run("take", "judge", number, "-o", "other").err
-    assert "other exists." in refused
+    assert "other is there already." in refused
     assert "name another folder, or replace it with --force." in refused
     before = saved(folder)
     refused = run("take", "judge", number, "-o", "./judge", "--force")

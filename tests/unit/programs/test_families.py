@@ -373,7 +373,7 @@ class TestInstalledFamilies:
 
         def install(value):
             point = EntryPoint(name="strict", value=value, group=registry.ENTRY_POINTS)
-            monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+            monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point])
 
         registry._register_installed.cache_clear()
         yield install
@@ -389,7 +389,7 @@ class TestInstalledFamilies:
         ("value", "said"),
         [
             ("no.such.module:FAMILY", "strict cannot be imported from no.such.module:FAMILY"),
-            ("judgesmith.programs.judging.registry:ACTIVE_CRITIC", "is to be a Family of judges"),
+            ("judgesmith.programs.judging.registry:ACTIVE_CRITIC", "is to be a JudgeFamily"),
         ],
     )
     def test_that_are_none_are_named(self, installed, value, said):
