@@ -59,7 +59,21 @@ class SearchSettings(RowSettings, total=False):
 
 
 class JudgeOptimizer(Teleprompter):
-    """An optimizer that judges rows."""
+    """An optimizer that judges rows.
+
+    Parameters
+    ----------
+    seed : int
+        Random seed.
+    scale : Scale or None
+        What the examples' scores are measured in; None reads it from them.
+    lm : dspy.LM or None
+        The model; None takes DSPy's current one.
+    concurrency : int
+        Requests under way at once.
+    on_progress : callable or None
+        Told how many items were finished since it was last told.
+    """
 
     def __init__(
         self,
@@ -91,6 +105,37 @@ class JudgeSearch(JudgeOptimizer, ABC, Generic[Aim, Found]):
     """An optimizer that keeps the judge with the best objective on a set of rows.
 
     A subclass sets ``objective``, and implements ``_n_shown`` and ``_found``.
+
+    Parameters
+    ----------
+    objective : Objective, callable or str
+        What is made as large as possible over the whole list of predictions, such as ``q``.
+    targets : sequence of str
+        What scores are compared with people on: ``score``, the judge's own, and criteria by
+        name. The objective is its mean over them.
+    percent_of_max : bool
+        Whether scores are shown as a share of the highest point instead of the whole range.
+    metric : Objective, callable, str or None
+        DSPy's word for an objective, instead of it; also a metric of DSPy's kind,
+        ``metric(example, prediction, trace=None) -> float``, whose mean is maximized.
+    confirm : ImprovementTest or None
+        By what rule the best of all replaces the student; None takes the best on the
+        validation rows, which flatters it.
+    on_trial : callable or None
+        Told of every trial as soon as it is known how well it did.
+    **shared
+        As for ``JudgeOptimizer``.
+
+    Attributes
+    ----------
+    trials_ : tuple of TrialRecord
+        Everything that was tried, in order; set by ``compile``.
+    complete_ : bool
+        False where the budget ended the search.
+    confirmation_ : ConfirmationResult or None
+        Of the best candidate, set by ``compile``; None where none was better than the student.
+    taken_ : int or None
+        Number of the trial that was taken, mostly that of the student.
     """
 
     complete_ = True
@@ -130,7 +175,26 @@ class JudgeSearch(JudgeOptimizer, ABC, Generic[Aim, Found]):
         teacher: Judge | None = None,
         valset: Sequence[dspy.Example] | None = None,
     ) -> Found:
-        """Return the best judge found; ``student`` is unchanged."""
+        """Return the best judge found; ``student`` is unchanged.
+
+        Parameters
+        ----------
+        student : Judge
+            It competes, and stays where nothing is better. Rows that it shows are not used for
+            validation.
+        trainset : sequence of dspy.Example
+            Rows that may be shown. Without ``valset``, a part of them by source.
+        teacher : Judge or None
+            Whose runs are shown; most searches take none.
+        valset : sequence of dspy.Example or None
+            Validation rows. They share no source with ``trainset``.
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows, all scores are equal, training and validation rows
+            share a source, the student scores no such target, or a teacher has no use.
+        """
         check_judge(student)
         if teacher is not None and self.refuses_teacher:
             name = type(self).__name__
