@@ -164,9 +164,9 @@ class ModelChoice:
 
         return Path(LEDGER if is_postgres(self.ledger) else self.ledger).expanduser().parent
 
-    def lm(self, *, default: str = "offline", run_id: str | None = None) -> dspy.LM:
+    def lm(self, *, run_id: str | None = None) -> dspy.LM:
         """Return the model, with its ledger, budget and limits."""
-        return self.lms(default=default, run_id=run_id)[0]
+        return self.lms(run_id=run_id)[0]
 
     def lms(
         self, *others: str, default: str = "offline", run_id: str | None = None

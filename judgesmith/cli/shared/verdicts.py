@@ -149,7 +149,6 @@ def data_verdict(
     n_sources: int,
     half_width: float,
     raters: float,
-    unusable: Sequence[str] = (),
     name: str,
 ) -> Verdict:
     """Return whether rated data suffice to compile and evaluate a judge.
@@ -166,8 +165,6 @@ def data_verdict(
             tone="open",
             next_command=f"judgesmith compile {name} -o judge --objective d_avg",
         )
-    if unusable:
-        return Verdict(text=f"Not usable: {unusable[0]}", tone="bad")
     rows = f"{counted(n_rated, 'rated row')} from {counted(n_sources, 'source')}"
     reliable = "" if math.isnan(raters) else f" Raters correlate {raters:.2f} with each other."
     enough = next(n for n in itertools.count(2) if n_held_out(n) >= FEWEST_GROUPS)

@@ -150,15 +150,13 @@ def compare_pairs(
 def compare_anchors(
     anchors: Sequence[Sequence[RatedItem]],
     comparator: Comparator,
-    *,
-    progress: Told | None = None,
 ) -> tuple[PairSigns, list[tuple[int, int]], list[int]]:
     """Compare all anchors of different ratings with each other."""
     flat = [anchor for several in anchors for anchor in several]
     levels_of = [level for level, several in enumerate(anchors) for _ in several]
     pairs = anchor_pairs(levels_of)
     asked = ((flat[one], flat[two]) for one, two in pairs)
-    return compare_pairs(asked, comparator, progress=progress), pairs, levels_of
+    return compare_pairs(asked, comparator), pairs, levels_of
 
 
 def same_source(one: RatedItem, other: RatedItem) -> bool:
@@ -258,12 +256,11 @@ def counts_dict(counts: Counts) -> dict[str, Any]:
     }
 
 
-def item_of(source: BenchmarkSource, text: str, system: str = "") -> RatedItem:
+def item_of(source: BenchmarkSource, text: str) -> RatedItem:
     """Return a text about a source, without ratings."""
     first = source.first
     return RatedItem(
         source_id=source.id,
-        system_id=system,
         source=first.source,
         context=first.context,
         response=text,

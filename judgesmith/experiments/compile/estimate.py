@@ -44,15 +44,9 @@ if TYPE_CHECKING:
     import dspy
 
 
-def screened_texts(
-    n_trials: int,
-    by_row: Sequence[int],
-    *,
-    anew: bool = False,
-    screen: ScreeningStage | None = None,
-) -> int:
+def screened_texts(n_trials: int, by_row: Sequence[int], *, anew: bool = False) -> int:
     """Return how many texts are judged at most, by all that are tried beside the start."""
-    screen = screen or ScreeningStage()
+    screen = ScreeningStage()
     stops = screen.stops(len(by_row), FEWEST_ROWS)
     dearest = sorted(by_row, reverse=True)
     texts = [sum(dearest[:n_rows]) for n_rows in stops]

@@ -253,8 +253,6 @@ def criterion_reports(
     *,
     aggregate: Aggregate = "mean",
     rng: np.random.Generator,
-    levels: Sequence[Level] = CRITERION_LEVELS,
-    statistics: Sequence[Statistic] = CRITERION_STATISTICS,
     confidence: float = 0.95,
 ) -> CriterionReports:
     """Return how well a judge's score on each criterion agrees with what people said on it."""
@@ -292,8 +290,8 @@ def criterion_reports(
         reports[name] = agreement_report(
             table,
             rng=np.random.default_rng(seed),
-            levels=levels,
-            statistics=statistics,
+            levels=CRITERION_LEVELS,
+            statistics=CRITERION_STATISTICS,
             confidence=confidence,
         )
         without[name] = unscored(table)

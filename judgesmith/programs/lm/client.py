@@ -308,8 +308,6 @@ class LMClient:
     run_id : str or None
         What the budget is kept under; the same name again, also in a new process, continues the
         same budget. None starts a run of its own.
-    seed : int
-        Seeds the jitter of retries.
     recording : Recording or None
         Notes what became of every request, and plays those that failed when it was recorded.
     sender : object or None
@@ -344,7 +342,6 @@ class LMClient:
         retry: Retry | None = None,
         price: Price | None = None,
         run_id: str | None = None,
-        seed: int = 0,
         recording: Recording | None = None,
         sender: AnySender | None = None,
     ) -> None:
@@ -377,7 +374,7 @@ class LMClient:
                 accounts=self._accounts,
                 limits=limits,
                 retry=self.retry,
-                rng=random.Random(seed),
+                rng=random.Random(0),
             )
         self._adaptations: dict[str, None] = {}
         self.refused_logprobs = ""
@@ -448,11 +445,6 @@ class LMClient:
     def endpoint(self) -> str:
         """Where answers come from, without any secret."""
         return self.engine.endpoint
-
-    @property
-    def route(self) -> str:
-        """How requests travel, for display."""
-        return str(getattr(self.engine, "route", self.engine.endpoint))
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop, when nothing in it is in flight.

@@ -152,7 +152,14 @@ class Planted:
             try:
                 lm = model(name, ledger=None, api_base=address, retry=Retry(attempts=1), timeout=30)
                 stack = lm_client_of(lm)
-                for part in (lm, stack, stack.engine, lm.dump_state(), stack.route, stack.endpoint):
+                for part in (
+                    lm,
+                    stack,
+                    stack.engine,
+                    lm.dump_state(),
+                    stack.engine.route,
+                    stack.endpoint,
+                ):
                     places[f"repr {len(places)}"] = repr(part)
                 places["answer"] = repr(lm("2 + 2?"))
             except Exception as fault:

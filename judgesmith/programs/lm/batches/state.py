@@ -99,6 +99,7 @@ CREATE TABLE faults (
 CREATE TABLE files (digest TEXT PRIMARY KEY);
 """
 _COLUMNS = "identity, part, place, intent, tokens, usd, characters, changed"
+_AT_A_TIME = 500  # requests that are read together
 _KINDS = (ContextWindowExceeded, TransientModelError, ModelError)
 
 
@@ -246,14 +247,14 @@ class BatchState:
         row = self._db.execute(sql, (identity,)).fetchone()
         return None if row is None else _asked(row)
 
-    def of_part(self, part: int, *, at_a_time: int = 500) -> Iterator[list[Asked]]:
+    def of_part(self, part: int) -> Iterator[list[Asked]]:
         """Yield the requests of a part in order, many at a time, which may be removed meanwhile."""
         sql = (
             f"SELECT {_COLUMNS} FROM requests WHERE part = ? AND place > ? "  # noqa: S608
             "ORDER BY place LIMIT ?"
         )
         after = 0
-        while rows := self._db.execute(sql, (part, after, at_a_time)).fetchall():
+        while rows := self._db.execute(sql, (part, after, _AT_A_TIME)).fetchall():
             found = [_asked(row) for row in rows]
             after = found[-1].place
             yield found

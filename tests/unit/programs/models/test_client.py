@@ -17,7 +17,6 @@ from judgesmith.programs.lm import (
     BudgetSpent,
     CacheError,
     ClientModel,
-    LMClient,
     Message,
     ModelAnswer,
     ModelError,
@@ -463,11 +462,6 @@ class Pure:
     def answer(self, request):
         self.n_answers += 1
         return ModelAnswer(text=request.user.upper(), input_tokens=3, output_tokens=1)
-
-
-def test_the_route_is_shown(stack, server, ask):
-    assert stack().route == f"native client, {server.url}"
-    assert LMClient(Pure()).route == "pure"
 
 
 # handle
