@@ -1,6 +1,5 @@
 """`metrics.spans` against definitions, worked values and other implementations."""
 
-import time
 from itertools import permutations
 
 import numpy as np
@@ -236,21 +235,23 @@ def test_settings_that_cannot_be_are_refused():
 
 
 @pytest.mark.no_cover
-def test_texts_of_five_million_characters_take_no_longer_than_their_spans():
+def test_texts_of_more_characters_than_memory_has_take_no_more_than_their_spans():
     rng = np.random.default_rng(0)
     starts = rng.integers(0, 5_000_000, size=(2, 20_000))
     ends = starts + rng.integers(1, 2000, size=starts.shape)
     severities = rng.random(starts.shape) + 0.1
-    sides = [list(zip(*side, strict=True)) for side in zip(starts, ends, severities, strict=True)]
-    begun = time.perf_counter()
+    wide = 1_000_000
+    sides = [
+        list(zip(*side, strict=True))
+        for side in zip(wide * starts, wide * ends, severities, strict=True)
+    ]
     found = agreement(sides[:1], sides[1:], weighted=True, severity_credit=0.5)
-    assert time.perf_counter() - begun < 5
     largest = np.zeros((2, 5_010_000))
     for line, *side in zip(largest, starts, ends, severities, strict=True):
         for start, end, severity in zip(*side, strict=True):
             np.maximum(line[start:end], severity, out=line[start:end])
-    assert found.predicted == pytest.approx(largest[0].sum())
-    assert found.matched_gold == pytest.approx(0.5 * largest[1][largest[0] > 0].sum())
+    assert found.predicted == pytest.approx(wide * largest[0].sum())
+    assert found.matched_gold == pytest.approx(wide * 0.5 * largest[1][largest[0] > 0].sum())
 
 
 def marked(rng, n_sources, size):

@@ -579,7 +579,7 @@ class TestNothingIsFound:
         made = planted.folder / "judge"
         planted.command("compile", planted.data, "-o", made, "--variant", "vanilla")
         planted.server.reset()
-        planted.server.script({"latency": 30, **planting.GOOD})
+        planted.server.script({"held": True, **planting.GOOD})
         call = [sys.executable, "-m", "judgesmith", "score", str(made), str(planted.data)]
         call += ["-o", "rows.jsonl", "--model", "openai/m", "--api-base", planted.server.url]
         with subprocess.Popen(call, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:

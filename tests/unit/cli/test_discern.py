@@ -1,10 +1,9 @@
 """judgesmith discern and perturb."""
 
 import json
-import signal
 
 import pytest
-from working import wait_for
+from working import stopped, wait_for
 
 from judgesmith.data import read_items
 from judgesmith.experiments.robustness.perturbed_rows import get_perturbed, rows_of
@@ -354,12 +353,11 @@ def test_an_interrupt_lets_what_is_asked_be_answered_and_the_same_command_goes_o
 ):
     command = ["perturb", texts, "-o", "out.jsonl", *KIND, *model_server.options]
     model_server.reset()
-    model_server.script({"contains": "house-", "latency": 0.5, "answer": says("no")})
-    model_server.script({"answer": STEPS})
+    says_no = {"contains": "house-", "answer": says("no")}
+    model_server.script({**says_no, "times": 2}, {**says_no, "held": True}, {"answer": STEPS})
     process = start(*command, "--concurrency", "2")
-    wait_for(lambda: model_server.counts()["in_flight"] and model_server.counts()["requests"] >= 3)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=120)
+    wait_for(lambda: model_server.counts()["in_flight"] and model_server.counts()["requests"] >= 4)
+    stopped(process, model_server, says_no, {"answer": STEPS})
     assert process.returncode == 130
     assert not (folder / "out.jsonl").exists()
     counts = model_server.counts()

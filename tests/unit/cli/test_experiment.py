@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import crashing
 import pytest
-from working import wait_for
+from working import stopped, wait_for
 
 from judgesmith.cli.shared import progress
 from judgesmith.cli.shared.progress import SWITCH, stage_progress
@@ -171,18 +171,19 @@ optimizers: {{none: {{}}, random: {{rounds: 1}}}}
 models: {{m: {{model: openai/m, api_base: "{url}", concurrency: 4}}}}
 """
 CONCURRENCY = 4
-SLOW, FAST = {"chatty": "steady", "latency": 0.03}, {"chatty": "steady"}
+FAST = {"chatty": "steady"}
+HELD = FAST | {"held": True}
 BOARDS = [f"leaderboard.{kind}" for kind in ("md", "csv", "json", "tex")]
 
 
 @pytest.fixture
 def command(folder, server):
-    """A run whose server takes its time."""
+    """A run whose server answers so many requests that both workers are at it."""
     crashing.write_rows(folder / "rated.jsonl", crashing.rated_rows(8))
     (folder / "spec.yaml").write_text(
         SPEC_EXPERIMENT_WORKERS.format(url=server.url), encoding="utf-8"
     )
-    server.script(SLOW)
+    server.script(FAST | {"times": 10}, HELD)
     return ["experiment", "spec.yaml"]
 
 
@@ -198,17 +199,17 @@ def decisive(run):
 def test_workers_may_be_killed_or_stopped_and_others_end_what_they_began(
     folder, run, start, server, command
 ):
-    killed, stopped = (start(*command, "-o", "run") for _ in range(2))
+    killed, slow = (start(*command, "-o", "run") for _ in range(2))
     claims = folder / "run" / "claims"
     wait_for(lambda: claims.is_dir() and len(list(claims.iterdir())) == 2)
-    wait_for(lambda: server.counts()["requests"] >= 10)
+    wait_for(lambda: server.counts()["requests"] > 10)
     os.kill(killed.pid, signal.SIGKILL)
     killed.communicate()
     before = server.counts()["requests"]
-    wait_for(lambda: server.counts()["requests"] >= before + 10)
-    os.kill(stopped.pid, signal.SIGTERM)
-    out, err = stopped.communicate(timeout=120)
-    assert (stopped.returncode, "leaderboard" in out) == (130, False)
+    server.forget(FAST | {"times": 10}, HELD)
+    wait_for(lambda: server.counts()["requests"] > before + 10)
+    out, err = stopped(slow, server, FAST, number=signal.SIGTERM)
+    assert (slow.returncode, "leaderboard" in out) == (130, False)
     assert "run the same command again to resume" in err
     done = run(*command, "-o", "run", "--workers", "2")
     assert done.status == 0, done.err

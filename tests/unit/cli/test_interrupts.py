@@ -13,15 +13,15 @@ from pathlib import Path
 
 import crashing
 import pytest
-from working import wait_for
+from working import stopped, wait_for
 
 from judgesmith.cli.shared import stopping
 from judgesmith.programs.lm.limits import STOPPING
 
 # Ctrl-C and SIGTERM: once finishes what is in flight, twice stops at once; both continue later.
 
-SLOW = {"chatty": "steady", "latency": 0.4}
 QUICK = {"chatty": "steady"}
+HELD = QUICK | {"held": True}
 ANY = ["--max-unscored", "1"]  # not all of its answers can be read
 COMMANDS = {
     "infer": (["infer", "data.jsonl", "-o", "OUT"], "rubric.yaml", 2),
@@ -65,12 +65,11 @@ def with_output(command, place):
 def test_once_finishes_what_is_in_flight_and_goes_on_where_it_was(
     command, place, after, run, start, server, ask, folder
 ):
-    server.script(SLOW)
+    server.script(QUICK | {"times": after}, HELD)
     whole = with_output(command, place)
     process = start(*whole, *ask, *(["--concurrency", "4"] if command[0] != "infer" else []))
-    wait_for(lambda: server.counts()["answered"] >= after and server.counts()["in_flight"])
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    wait_for(lambda: server.counts()["requests"] > after)
+    out, err = stopped(process, server, QUICK)
     assert (process.returncode, out) == (130, "")
     assert err.startswith("asking openai/m at ")
     err = err.partition("\n")[2]
@@ -106,12 +105,11 @@ def test_once_finishes_what_is_in_flight_and_goes_on_where_it_was(
 
 @pytest.mark.no_cover
 def test_discern_stops_too_and_pays_for_the_rest_alone(run, start, server, ask, data, folder):
-    server.script(SLOW)
+    server.script(QUICK | {"times": 4}, HELD)
     command = ["discern", "made", data, "--sample", "4", *ask]
     process = start(*command, "-o", "out", "--concurrency", "4")
-    wait_for(lambda: server.counts()["answered"] >= 4 and server.counts()["in_flight"])
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    wait_for(lambda: server.counts()["requests"] > 4)
+    out, err = stopped(process, server, QUICK)
     assert (process.returncode, err.count("\n")) == (130, 3)  # what is asked, and the stop
     assert out.count("\n") == 1
     assert not (folder / "out").exists()
@@ -129,7 +127,7 @@ def test_discern_stops_too_and_pays_for_the_rest_alone(run, start, server, ask, 
 
 @pytest.mark.no_cover
 def test_twice_stops_at_once_and_sigterm_counts_as_ctrl_c(run, start, server, ask, data):
-    server.script({"chatty": "steady", "latency": 300.0})
+    server.script(HELD)
     process = start("score", "made", data, "-o", "scores.jsonl", *ask, "--concurrency", "4")
     wait_for(lambda: server.counts()["in_flight"] == 4)
     process.send_signal(signal.SIGTERM)
@@ -203,11 +201,10 @@ def test_what_takes_too_long_in_flight_is_not_waited_for(of_sigint, sent):
 
 @pytest.mark.no_cover
 def test_the_json_of_a_stopped_command_is_no_half_object(start, server, ask, data, folder):
-    server.script(SLOW)
+    server.script(HELD)
     process = start("score", "made", data, "-o", "s.jsonl", *ask, "--json", "--concurrency", "4")
     wait_for(lambda: server.counts()["in_flight"] == 4)
-    process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=120)
+    out, _ = stopped(process, server, QUICK, number=signal.SIGTERM)
     assert (process.returncode, out) == (130, "")
     assert json.loads((folder / "made" / "judge.json").read_text())["schema"] == 1
 
@@ -235,13 +232,14 @@ def compile_again(run, data, on_server):
 def test_no_answer_is_asked_again_after_a_kill(
     start, compile_again, server, data, on_server, folder
 ):
-    server.script({"latency": 0.05})
+    server.script({"times": 30}, {"held": True})
     command = ["compile", data, "-o", "judge", *QUICK_CONTINUING, *on_server, "--concurrency", "4"]
     process = start(*command)
-    wait_for(lambda: server.counts()["answered"] >= 30)
+    wait_for(lambda: server.counts()["requests"] > 30)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert not (folder / "judge").exists()
+    server.forget()
     wait_for(lambda: server.counts()["in_flight"] == 0)
     compile_again()
     counts = server.counts()
@@ -290,7 +288,7 @@ def test_people_are_told_that_the_budget_ended(run, data, on_server):
 
 # Commands that are killed, lose their disk, run twice at once, or live through clock jumps.
 
-FAST, SLOW_KILLS = {"chatty": "steady"}, {"chatty": "steady", "latency": 0.05}
+SLOW = QUICK | {"latency": 0.05}
 CONCURRENCY = 4
 
 
@@ -306,7 +304,7 @@ def files(tmp_path, server, model, run, monkeypatch):
     place.mkdir()
     crashing.write_rows(place / "rated.jsonl", crashing.rated_rows(8))
     crashing.write_rows(place / "texts.jsonl", crashing.rated_rows(3, 1))
-    server.script(FAST)
+    server.script(QUICK)
     options = ["--optimizer", "none", "--ledger", tmp_path / "made.sqlite", *crashing.ANY]
     monkeypatch.chdir(place)
     assert run("compile", "rated.jsonl", "-o", "made", *model, *options).status == 0
@@ -349,20 +347,22 @@ def test_kills_at_random_moments_change_nothing(folder, run, start, server, mode
     wide = ["--concurrency", str(CONCURRENCY)]
     in_flight = {"infer": ([], 1), "compile": (wide, CONCURRENCY), "score": (wide, CONCURRENCY)}
     rng, allowed = random.Random(0), 0
-    server.script(SLOW_KILLS)
     for name, (command, makes) in commands.items():
         options, most = in_flight[name]
-        for _ in range(1):
-            before = server.counts()["requests"]
-            process = start(*command, *options)
-            ahead = before + rng.randint(1, 6)
-            wait_for(lambda at=ahead: server.counts()["requests"] >= at)
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait()
-            allowed += most
-            assert not (folder / makes).exists()
-            wait_for(lambda: not server.counts()["in_flight"])
+        answered = rng.randint(1, 5)
+        server.script(QUICK | {"times": answered}, HELD)
+        ahead = server.counts()["requests"] + answered
+        process = start(*command, *options)
+        wait_for(lambda at=ahead: server.counts()["requests"] > at)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        allowed += most
+        assert not (folder / makes).exists()
+        server.forget()
+        wait_for(lambda: not server.counts()["in_flight"])
+        server.script(QUICK)
         assert run(*command, *options).status == 0
+        server.forget()
     n_requests = server.counts()["requests"]
     names = {path.name for path in folder.iterdir()}
     assert names == {".judgesmith", "rated.jsonl", "texts.jsonl"} | {
@@ -378,7 +378,7 @@ def test_kills_at_random_moments_change_nothing(folder, run, start, server, mode
     (folder / ".judgesmith").rename(folder / "killed-ledger")
     fresh = ["--ledger", "fresh/ledger.sqlite"]
     server.reset()
-    server.script(FAST)
+    server.script(QUICK)
     for command, makes in commands.values():
         done = run(*command, *in_flight[command[0]][0], *fresh)
         assert done.status == 0, done.err
@@ -394,7 +394,7 @@ def test_two_processes_with_one_ledger_and_one_output_share_the_work(
     (files / "made").rename(folder / "made")
     crashing.write_rows(folder / "texts.jsonl", crashing.rated_rows(20, 1))
     server.reset()
-    server.script(SLOW_KILLS)
+    server.script(SLOW)
     command = ["score", "made", "texts.jsonl", "-o", "scores.jsonl", *model, *crashing.ANY]
     command += ["--concurrency", "4"]
     both = [start(*command) for _ in range(2)]
@@ -410,7 +410,7 @@ def test_two_processes_with_one_ledger_and_one_output_share_the_work(
         "scores.jsonl",
     }
     server.reset()
-    server.script(FAST)
+    server.script(QUICK)
     command[command.index("scores.jsonl")] = "alone.jsonl"
     assert run(*command, "--ledger", "alone.sqlite").status == 0
     assert server.counts()["requests"] == n_asked
@@ -447,7 +447,7 @@ def test_a_clock_that_jumps_by_hours_hurries_and_delays_nothing(
     plain = [{**row, "response": f"{row['response']} (habit plain)"} for row in rows]
     crashing.write_rows(files / "plain.jsonl", plain)
     server.reset()
-    server.script({"status": 429, "retry_after": 0.1, "times": 2}, FAST)
+    server.script({"status": 429, "retry_after": 0.1, "times": 2}, QUICK)
     true_time, jumps = time.time, iter(range(10**9))
     monkeypatch.setattr(time, "time", lambda: true_time() + 3600 * hours * next(jumps))
     limits = ["--max-minutes", "60", "--rpm", "6000", "--tpm", "9000000"]

@@ -26,9 +26,9 @@ LINES = "application/x-ndjson"
 
 @pytest.fixture
 def slow(folder, server):
-    """A judge of one question, which a model on this machine answers after half a second."""
+    """A judge of one question, which a model on this machine answers when a test says so."""
     judge = DirectJudge()
-    server.script({"latency": 0.5})
+    server.script({"held": True})
     return SavedJudge(
         protocol=judge.protocol,
         questions=judge.templates(),
@@ -134,6 +134,7 @@ async def leaving(address, server):
     await until(other, waiting=12, in_flight=8)
     client.close()
     await until(other, waiting=0, in_flight=8)
+    server.forget()
     await until(other, waiting=0, in_flight=0)
     assert server.counts()["requests"] == 8
     other.close()
@@ -141,6 +142,7 @@ async def leaving(address, server):
 
 async def ending(process, address, server):
     """Ask for the end while items and a stream are under way."""
+    server.script({"held": True})
     clients = [Client(address) for _ in range(6)]
     stream, other = Client(address), Client(address)
     lines = b"".join(json.dumps({"response": f"line {n}"}).encode() + b"\n" for n in range(2))
@@ -160,6 +162,7 @@ async def ending(process, address, server):
     assert (reply.status, reply.json["status"]) == (503, "stopping")
     late = await Client(address).ask("POST", "/v1/judges/quick/judge", b'{"response": "late"}')
     assert (late.status, late.json["where"]) == (503, "server")
+    server.forget()
     replies = await asyncio.gather(*(client.reply() for client in clients))
     assert [(one.status, one.json["score"]) for one in replies] == [(200, 70.0)] * 6
     found = await stream.reply()

@@ -9,13 +9,15 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import optuna
 import pytest
 from optimizing import Engine, examples, levels, lm_of, number
-from working import at_the_same_time, once_all_have_begun
+from working import at_the_same_time, once_all_have_begun, wait_for
 
 from judgesmith.optimizers import ProtocolSearch
+from judgesmith.optimizers.search import work_queue
 from judgesmith.optimizers.search.work_queue import WorkQueue
 from judgesmith.optimizers.storage import (
     ENOUGH_TRIALS,
@@ -102,20 +104,29 @@ def elsewhere(journal, **settings):
     return board(journal, beside=None, **settings)
 
 
-def test_claims_that_are_renewed_are_not_taken(journal):
-    def slow(items):
-        time.sleep(1.8)
-        return {"a": "slow"}
-
+def test_claims_that_are_renewed_are_not_taken(journal, monkeypatch):
     first, second = elsewhere(journal, beat=0.02), elsewhere(journal, patience=1.5)
+    now, seen, plain = [0.0], [-1], second._buried
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=time.sleep)
+    monkeypatch.setattr(work_queue, "time", clock)
     started = threading.Event()
 
-    def begin(items):
-        started.set()
-        return slow(items)
+    def buried(trial):
+        found = plain(trial)
+        seen.append(trial.user_attrs["beat"])
+        return found
 
+    def slow(items):
+        started.set()
+        for _ in range(4):
+            last = seen[-1]
+            wait_for(lambda last=last: seen[-1] > last)
+            now[0] += 1.0
+        return {"a": "slow"}
+
+    second._buried = buried
     found = at_the_same_time(
-        lambda: first.results([["a"]], begin),
+        lambda: first.results([["a"]], slow),
         lambda: started.wait() and second.results([["a"]], pytest.fail),
     )
     assert found == [{"a": "slow"}] * 2

@@ -465,7 +465,7 @@ def test_systems_that_are_judged_at_the_same_time_share_exemplars(server, tmp_pa
 
 @pytest.mark.usefixtures("key")
 def test_comparisons_of_one_response_are_under_way_at_once(running, server):
-    server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE, "latency": 0.5})
+    server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE, "together": 9})
     score_batch(ExemplarJudge(levels=9), [item("one")], lm=lm_at(server))
     assert server.counts()["most_in_flight"] == 9
 

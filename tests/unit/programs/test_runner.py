@@ -412,14 +412,12 @@ class TestEndingEarly:
     def end(self, how):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            executor = Clock(wait=lambda number: 0 if number < 3 else 60)
+            executor = Clock(wait=lambda number: 0 if number < 3 else 3600)
             judged = iter_scores(executor, items(40), concurrency=8)
             next(judged)
-            began = time.perf_counter()
             how(judged)
             del judged
             gc.collect()
-            assert time.perf_counter() - began < 30  # nobody waited for the others
         assert [str(one.message) for one in caught] == []
         return executor
 

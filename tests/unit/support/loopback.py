@@ -3,7 +3,8 @@
 Run it (``python loopback.py --latency 0.05 --port 0``; the first line of its output is its
 port) or let a test start it in a process of its own with ``serving()``. It answers
 ``POST /v1/chat/completions``; ``POST /script`` takes a list of behaviours, ``GET /counts`` says
-what was asked, ``POST /forget`` drops the behaviours, ``POST /reset`` forgets all of it.
+what was asked, ``POST /forget`` answers what is held and takes a list of other behaviours,
+``POST /reset`` forgets all of it.
 
 A behaviour is an object with any of these keys; the first one that applies is used, and one
 whose ``times`` are used up is dropped:
@@ -14,6 +15,10 @@ whose ``times`` are used up is dropped:
     how often it applies (default: for ever)
 ``latency``
     seconds before the reply
+``held``
+    true: no reply before the behaviours are dropped
+``together``
+    no reply before so many requests were in flight at once, or a minute has passed
 ``status``, ``retry_after``, ``body``
     reply with this HTTP status, this Retry-After header, this raw body
 ``disconnect``
@@ -54,15 +59,21 @@ class Server:
         self.answer = answer
         self.behaviours: list[dict[str, Any]] = []
         self.n_resets = 0
+        self.let = asyncio.Event()
         self.reset()
 
     def reset(self) -> None:
-        self.behaviours.clear()
+        self.forget()
         self.n_resets += 1
         self.by_content: Counter[bytes] = Counter()
         self.answered: Counter[bytes] = Counter()
         self.recent: list[dict[str, Any]] = []
         self.in_flight = self.most_in_flight = 0
+
+    def forget(self) -> None:
+        self.behaviours.clear()
+        self.let.set()
+        self.let = asyncio.Event()
 
     def counts(self) -> dict[str, Any]:
         n_requests = sum(self.by_content.values())
@@ -101,7 +112,8 @@ class Server:
             self.behaviours.extend(json.loads(body))
             return web.json_response({})
         if path == "/forget":
-            self.behaviours.clear()
+            self.forget()
+            self.behaviours.extend(json.loads(body))
             return web.json_response({})
         if path == "/reset":
             self.reset()
@@ -129,6 +141,12 @@ class Server:
         latency = behaviour.get("latency", self.latency)
         if latency:
             await asyncio.sleep(latency)
+        if behaviour.get("held"):
+            await self.let.wait()
+        for _ in range(6000):
+            if self.most_in_flight >= behaviour.get("together", 0):
+                break
+            await asyncio.sleep(0.01)
         if behaviour.get("disconnect"):
             request.transport.close()
             return web.Response(status=500)
@@ -214,9 +232,9 @@ class Loopback:
         """Add behaviours after those already there."""
         self._ask("/script", list(behaviours))
 
-    def forget(self) -> None:
-        """Drop all behaviours, and keep the counts."""
-        self._ask("/forget", {})
+    def forget(self, *then: dict[str, Any]) -> None:
+        """Put others in the place of all behaviours, answer what is held, and keep the counts."""
+        self._ask("/forget", list(then))
 
     def reset(self, **usual: object) -> None:
         """Forget counts and behaviours; ``latency`` and ``answer`` may be set anew."""

@@ -1,6 +1,7 @@
 """Several workers at the same time."""
 
 import itertools
+import signal
 import threading
 import time
 
@@ -32,6 +33,19 @@ def wait_for(condition, seconds=120):
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.003)
+
+
+def stopped(process, server, *then, number=signal.SIGINT):
+    """Ask a command to stop, have the server answer then; return what the command printed."""
+    process.send_signal(number)
+    said = ""
+    for line in process.stderr:
+        said += line
+        if line.startswith("stopping"):
+            break
+    server.forget(*then)
+    out, err = process.communicate(timeout=120)
+    return out, said + err
 
 
 def once_all_have_begun(function, barrier):

@@ -173,7 +173,7 @@ def test_neither_keys_nor_prompts_are_in_the_files(stack, ask, server, path, mon
 
 
 def test_a_cancelled_request_is_free_to_be_asked_again(stack, ask, server):
-    server.script({"latency": 1.0, "times": 1})
+    server.script({"held": True, "times": 1})
     made = stack()
 
     async def run():

@@ -210,19 +210,24 @@ REST = b' "finish_reason": "stop"}]}'
 
 @pytest.mark.parametrize("logprobs", [None, 1], ids=["wire", "client"])
 def test_an_attempt_fails_after_silence_and_not_for_taking_its_time(logprobs):
-    served = []
+    served, now = [], [0.0]  # the loop's clock stands still unless the server moves it
 
     async def slowly(reader, writer):
         await reader.read(10_000)
         served.append(asyncio.current_task())
         for piece in (HEAD, HALF, REST[:9], REST[9:]) if len(served) > 1 else (HEAD, HALF):
-            await asyncio.sleep(0.32)
+            now[0] += 0.32
             writer.write(piece)
+            for _ in range(99):  # it is read by then
+                await asyncio.sleep(0)
+        if len(served) == 1:
+            now[0] += 1.2
         await reader.read()
         writer.close()
         await writer.wait_closed()
 
     async def run():
+        asyncio.get_running_loop().time = lambda: now[0]
         async with await asyncio.start_server(slowly, "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
             engine = NativeEngine("openai/m", api_base=f"http://127.0.0.1:{port}/v1", timeout=1.2)
@@ -252,7 +257,7 @@ def test_a_missing_key_is_named_and_nothing_else_asked_for(ask, monkeypatch):
 
 @pytest.mark.no_cover
 def test_more_than_a_hundred_are_in_flight_at_once(ask, server):
-    server.script({"latency": 1.0})
+    server.script({"together": 128})
     engine = NativeEngine("openai/m", api_base=server.url)
 
     async def run():

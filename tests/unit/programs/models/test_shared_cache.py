@@ -279,7 +279,7 @@ def test_connections_that_end_in_mid_run_cost_nothing(asking, path, server):
 
 
 def test_a_request_held_by_a_process_that_dies_is_taken_over(asking, path, server):
-    server.script({"latency": 30.0, "times": 1})
+    server.script({"held": True, "times": 1})
     process = asking(1, in_flight=1)
     begin(process)
     wait_for_requests(server, 1)

@@ -341,7 +341,7 @@ def is_changed(found, name):
 @pytest.mark.no_cover
 def test_many_texts_are_asked_for_at_a_time_and_none_again(server, tmp_path):
     names = labels(60)
-    server.script(*({**good(name), "latency": 0.1} for name in names))
+    server.script(*({**good(name), "together": 3} for name in names))
     found, stack = made_model_servers(
         server, texts(names), ledger=tmp_path / "l.sqlite", concurrency=32
     )
