@@ -50,6 +50,11 @@ def draft_beside(place: Path, *, folder: bool = False) -> Iterator[Path]:
             os.close(lock)
 
 
+def for_its_owner(path: str, flags: int) -> int:
+    """Open a file that only its owner may read, if it is made now: an ``opener`` for ``open``."""
+    return os.open(path, flags, 0o600)
+
+
 @file_faults()
 def put_text(place: Path, text: str) -> None:
     """Write a file beside its place, and put it there as a whole."""

@@ -133,6 +133,12 @@ class MissingExtraError(JudgesmithError, ImportError):
     __module__ = "judgesmith"
 
 
+def shortened(text: str, length: int = 160) -> str:
+    """Return ``text`` on one line, cut to ``length``."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1]}…"
+
+
 def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = 0.5) -> str | None:
     """Return the question whether the known name nearest to ``name`` was meant, if one is near."""
     folded = {one.casefold(): one for one in known}

@@ -253,30 +253,15 @@ class ProtocolSearch(SpaceSearch[Objective | SeveralObjectives, Judge]):
             candidates.space.model_dump(mode="json"),
             candidates.student.protocol.fingerprint,
             [self.objective.identity, self.seed, self.batch, self.targets, RUNGS],
-            [*map(_in_studies, (self.confirm, race)), sampler_identity(self.sampler)],
+            [repr(self.confirm), repr(race), sampler_identity(self.sampler)],
             [self.partial_demos, self.percent_of_max, str(lm.model), endpoint_of(lm)],
             [dict(one) for one in self.first],
             [version("judgesmith"), rows, human],
             *([[name, endpoint_of(one)] for name, one in self.models.items()]),
-            *([] if screen is None else [_in_studies(screen)]),
+            *([] if screen is None else [repr(screen)]),
         ]
         if kinds := candidates.selection.kinds:
             versions = candidates.selection.versions
             keys = [[one and one.key for one in several] for several in versions]
             whole.append([[kind.model_dump(mode="json") for kind in kinds], keys])
         return f"protocol-{fingerprint_of(whole)}"
-
-
-_NAMES_IN_STUDIES = {
-    "ImprovementTest": "Confirm",
-    "NoElimination": "KeepAll",
-    "RacingRule": "Race",
-    "ScreeningStage": "Screen",
-    "SuccessiveHalving": "Halve",
-}
-"""What rules are called in the names of studies, which stay whatever their classes are called."""
-
-
-def _in_studies(rule: object) -> str:
-    name = type(rule).__name__
-    return repr(rule).replace(name, _NAMES_IN_STUDIES.get(name, name), 1)

@@ -23,10 +23,10 @@ from judgesmith.cli.shared.printing import (
     print_table,
     say,
     say_notes,
-    shortened,
     usage_text,
 )
 from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.errors import shortened
 from judgesmith.experiments.compile.fields import CompileFields
 
 if TYPE_CHECKING:

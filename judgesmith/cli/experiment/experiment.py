@@ -22,10 +22,10 @@ from judgesmith.cli.shared.printing import (
     print_table,
     say,
     say_notes,
-    shortened,
     usage_text,
 )
 from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.errors import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -13,15 +13,9 @@ from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import json_option, reading, text_options
 from judgesmith.cli.shared.places import file_place
-from judgesmith.cli.shared.printing import (
-    print_json,
-    print_table,
-    say,
-    say_notes,
-    shortened,
-)
+from judgesmith.cli.shared.printing import print_json, print_table, say, say_notes
 from judgesmith.drafts import put_text
-from judgesmith.errors import ExistingFileError, InputError
+from judgesmith.errors import ExistingFileError, InputError, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,11 +22,11 @@ from judgesmith.cli.shared.printing import (
     say,
     say_notes,
     say_under,
-    shortened,
     usage_text,
     wants_full,
 )
 from judgesmith.cli.shared.verdicts import agreement_verdict, print_verdict
+from judgesmith.errors import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -19,17 +19,10 @@ from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import WholeNumber, dry_run_option, field_options, json_option
 from judgesmith.cli.shared.places import OUTPUT, file_place
-from judgesmith.cli.shared.printing import (
-    print_estimate,
-    print_json,
-    say,
-    say_notes,
-    shortened,
-    usage_text,
-)
+from judgesmith.cli.shared.printing import print_estimate, print_json, say, say_notes, usage_text
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.drafts import draft_beside, put, write_synced
-from judgesmith.errors import ExistingFileError, InputError, file_faults
+from judgesmith.errors import ExistingFileError, InputError, file_faults, shortened
 from judgesmith.experiments.compile.fields import CompileFields
 from judgesmith.signatures.config import InferenceSettings
 

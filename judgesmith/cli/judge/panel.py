@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 
 from judgesmith.cli.judge.compile_options import refuse_unused_versions
 from judgesmith.cli.judge.compiled import print_discernment, print_saved
-from judgesmith.cli.shared.agreement import basis_text, print_agreement
+from judgesmith.cli.shared.agreement import basis_text, number_text, print_agreement
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import (
     comma_names,
@@ -171,7 +170,7 @@ def say_subsets(found: SubsetAnalysis) -> None:
     rows = [
         [
             f"{found.place_of(one)}. {', '.join(one.members)}",
-            *(_shown(one.values[name]) for name in statistics),
+            *(number_text(one.values[name]) for name in statistics),
         ]
         for one in shown
     ]
@@ -181,14 +180,10 @@ def say_subsets(found: SubsetAnalysis) -> None:
     )
     print_table(title, rows, header=["members", *statistics])
     sizes = [
-        f"{size}: {_shown(mean)}, best {_shown(best)}"
+        f"{size}: {number_text(mean)}, best {number_text(best)}"
         for size, (mean, best) in found.by_size(first).items()
     ]
     say(f"\nmean {first} by number of members: {'; '.join(sizes)}")
-
-
-def _shown(value: float) -> str:
-    return "undefined" if math.isnan(value) else f"{value:.3f}"
 
 
 @tool("panel")

@@ -11,9 +11,9 @@ from judgesmith.cli.shared.printing import (
     say,
     say_under,
     say_wrapped,
-    shortened,
     wants_full,
 )
+from judgesmith.errors import shortened
 
 if TYPE_CHECKING:
     from judgesmith.experiments.evaluate.agreement import CriterionReports, Gain, Report, Unscored
@@ -26,6 +26,11 @@ STATISTICS = ("pearson", "spearman", "kendall", "q")
 _LEFT_OUT = {"sample": ("source", "value"), "system": ("system", "score")}
 NO_DIFFERENCE = 1e-12
 """What numbers differ by that are equal but for rounding."""
+
+
+def number_text(value: float) -> str:
+    """Return a number of three digits, ``undefined`` for nan."""
+    return "undefined" if value != value else f"{value:.3f}"
 
 
 def estimate_text(estimate: Any, *, signed: bool = False) -> str:

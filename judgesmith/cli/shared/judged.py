@@ -11,7 +11,8 @@ import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import Command, Number
-from judgesmith.cli.shared.printing import counted, shortened, visible
+from judgesmith.cli.shared.printing import counted, visible
+from judgesmith.errors import shortened
 
 if TYPE_CHECKING:
     from judgesmith.data import DataSet

@@ -136,12 +136,6 @@ def counted(n: int, what: str) -> str:
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 
-def shortened(text: str, length: int = 160) -> str:
-    """Return ``text`` on one line, cut to ``length``."""
-    line = " ".join(text.split())
-    return line if len(line) <= length else f"{line[: length - 1]}…"
-
-
 _GAP = 2
 _HEADING = "\ue000"
 

@@ -36,7 +36,6 @@ from judgesmith.cli.shared.printing import (
     say_notes,
     say_under,
     say_wrapped,
-    shortened,
     usage_text,
     wants_full,
 )
@@ -44,6 +43,7 @@ from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.role_options import role_option
 from judgesmith.cli.shared.verdicts import Verdict, discern_verdict, print_verdict
 from judgesmith.cli.trust.discern_texts import known_task, texts_in, versions_in
+from judgesmith.errors import shortened
 
 if TYPE_CHECKING:
     import dspy

@@ -34,11 +34,10 @@ from judgesmith.cli.shared.printing import (
     say_notes,
     say_under,
     say_wrapped,
-    shortened,
     visible,
 )
 from judgesmith.cli.trust.discern_texts import texts_in
-from judgesmith.errors import InputError, file_faults
+from judgesmith.errors import InputError, file_faults, shortened
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -23,9 +23,9 @@ from judgesmith.cli.shared.printing import (
     say_notes,
     say_under,
     say_wrapped,
-    shortened,
 )
 from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.errors import shortened
 
 if TYPE_CHECKING:
     import dspy

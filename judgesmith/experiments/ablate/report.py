@@ -15,6 +15,7 @@ from judgesmith.experiments.ablate.rows import (
     Block,
     PlannedRow,
 )
+from judgesmith.experiments.compile.searching import number_text
 from judgesmith.experiments.runs.folder import Made
 from judgesmith.experiments.runs.heldout import table_of_rows
 from judgesmith.experiments.tables import Table, interval_cell, markdown_cell
@@ -360,7 +361,10 @@ def table_rows(table: AblationTable, block: Block) -> list[list[str]]:
     return [
         [
             row.name,
-            *(value_text(row.agreement[name]) for name in ("pearson", "spearman", "kendall")),
+            *(
+                number_text(row.agreement[name].value)
+                for name in ("pearson", "spearman", "kendall")
+            ),
             interval_cell(row.agreement["q"]),
             "" if row.difference is None else interval_cell(row.difference, signed=True),
         ]
@@ -374,9 +378,9 @@ def chosen_rows_of(table: AblationTable, block: Block) -> list[list[str]]:
     return [
         [
             row.name,
-            value_text(row.chosen_by),
-            value_text(row.agreement["q"]),
-            "undefined" if row.optimism != row.optimism else f"{row.optimism:+.3f}",
+            number_text(row.chosen_by.value),
+            number_text(row.agreement["q"].value),
+            number_text(row.optimism, "+.3f"),
             f"{1.0 - row.heldout.share_scored:.1%}",
             str(row.n_criteria),
         ]
@@ -445,11 +449,6 @@ def flat_row(row: AblationRow) -> dict[str, Any]:
         "n_criteria": row.n_criteria,
         "judge": row.saved.fingerprint,
     }
-
-
-def value_text(estimate: Estimate) -> str:
-    """Return a value alone, or ``undefined``."""
-    return "undefined" if estimate.value != estimate.value else f"{estimate.value:.3f}"
 
 
 def _lines(table: AblationTable) -> Iterator[str]:

@@ -21,6 +21,7 @@ from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.sheets import cell_of, number_cell, sheet_bytes
 from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate, percent_agreement
+from judgesmith.metrics.records import plain
 from judgesmith.metrics.resampling import share_interval
 
 COLUMNS = (
@@ -157,8 +158,8 @@ class SpotChecked:
             "right": self.right.to_dict(),
             "near": None if self.near is None else self.near.to_dict(),
             "by_criterion": {name: one.to_dict() for name, one in self.by_criterion.items()},
-            "by_rater": {name: _defined(one) for name, one in self.by_rater.items()},
-            "agreement": _defined(self.agreement),
+            "by_rater": {name: plain(one) for name, one in self.by_rater.items()},
+            "agreement": plain(self.agreement),
         }
 
 
@@ -291,7 +292,3 @@ def _wanted(check: SpotCheck) -> str:
 
 def _cell(value: Any) -> str:
     return "" if value is None else str(value).strip()
-
-
-def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else value

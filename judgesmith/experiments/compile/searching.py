@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import json
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import Any, TypeVar
 
 import dspy
 
+from judgesmith.drafts import for_its_owner
 from judgesmith.errors import file_faults
 from judgesmith.experiments.compile.split import Parts, examples_of
 from judgesmith.optimizers import (
@@ -273,7 +273,7 @@ class SearchLog:
         line = plain_trial(trial, self.stage)
         if usage is not None:
             line |= {"calls": usage.calls, "cost_usd": usage.cost_usd}
-        with open(self.path, "ab+", opener=_for_its_owner) as log:
+        with open(self.path, "ab+", opener=for_its_owner) as log:
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(log, fcntl.LOCK_EX)
             log.seek(0)
@@ -285,11 +285,6 @@ class SearchLog:
                 cut = before[-1:] not in (b"", b"\n")
                 log.write(("\n" * cut + json.dumps(line) + "\n").encode())
         self.written.add(trial.number)
-
-
-def _for_its_owner(path: str, flags: int) -> int:
-    """Open a file that only its owner may read if created, like the journal next to it."""
-    return os.open(path, flags, 0o600)
 
 
 def log_lines(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -349,9 +344,10 @@ class SearchProgress:
         first = self.trials.get(0, trial)
         whole = [one for one in self.trials.values() if one.n_rows == first.n_rows]
         best = max(whole, key=lambda one: one.rank)
-        value = f"{self.objective} {_text(first.value)} for the baseline"
+        before = number_text(first.value)
+        value = f"{self.objective} {before} for the baseline"
         if best.number:
-            value = f"best {self.objective} {_text(best.value)} ({_text(first.value)} baseline)"
+            value = f"best {self.objective} {number_text(best.value)} ({before} baseline)"
         n_tried = len(self.trials) - (0 in self.trials)
         tried = f"{n_tried}{_of(self.n_trials)} tried"
         self.told(", ".join([tried, value, *self._spent()]))
@@ -372,10 +368,6 @@ class SearchProgress:
         if budget.max_minutes is not None:
             said.append(f"{spent.minutes:.0f}{_of(budget.max_minutes, 'g')} minutes")
         return said
-
-
-def _text(value: float) -> str:
-    return "undefined" if value != value else f"{value:.3f}"
 
 
 def _of(ceiling: float | None, form: str = "d") -> str:
@@ -477,10 +469,10 @@ class Weighed:
 
     def note(self, objective: str) -> str:
         """Return in a sentence why the baseline is kept."""
-        value = "undefined" if math.isnan(self.value) else f"{self.value:.3f}"
         return (
             f"with learned weights the baseline is the better judge, cross-validated on "
-            f"{self.n_rows} rows: {objective} {self.before:.3f}, and {value} for the "
+            f"{self.n_rows} rows: {objective} {self.before:.3f}, and "
+            f"{number_text(self.value)} for the "
             "winner. So the baseline is kept, with the learned aggregation."
         )
 

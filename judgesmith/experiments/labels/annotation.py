@@ -35,11 +35,11 @@ from judgesmith.experiments.labels.explanation_answers import (
     RowId,
     SheetQuestion,
     SheetRatings,
-    defined,
     part_mark,
 )
 from judgesmith.metrics import Estimate, percent_agreement
 from judgesmith.metrics.ratings import krippendorff_alpha_interval
+from judgesmith.metrics.records import plain
 from judgesmith.metrics.resampling import share_interval
 
 SPAN = SheetQuestion(
@@ -163,7 +163,7 @@ class LabelRatings:
         return {
             "shares": {label: one.to_dict() for label, one in self.shares.items()},
             "alpha": self.alpha.to_dict(),
-            "agreement": defined(self.agreement),
+            "agreement": plain(self.agreement),
             "filled": self.n_filled,
             "blank": self.n_blank,
             "raters": {rater: dict(counts) for rater, counts in self.raters.items()},

@@ -382,8 +382,3 @@ class FilledSheets:
     def columns(self, table: FloatArray) -> dict[str, FloatArray]:
         """Return each rater's answers in a table."""
         return {one.rater: column for one, column in zip(self.sheets, table.T, strict=True)}
-
-
-def defined(value: float) -> float | None:
-    """Return a number, None for nan."""
-    return None if math.isnan(value) else value

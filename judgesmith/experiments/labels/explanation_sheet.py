@@ -28,12 +28,12 @@ from judgesmith.experiments.labels.explanation_answers import (
     SheetQuestion,
     SheetRatings,
     blank_cells,
-    defined,
     items_with_aspects,
     part_mark,
 )
 from judgesmith.metrics import Estimate, percent_agreement
 from judgesmith.metrics.ratings import krippendorff_alpha_interval
+from judgesmith.metrics.records import plain
 from judgesmith.metrics.resampling import jackknife_interval, share_interval
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -327,13 +327,13 @@ class QuestionRatings:
         return {
             "value": self.value.to_dict(),
             "alpha": self.alpha.to_dict(),
-            "agreement": defined(self.agreement),
+            "agreement": plain(self.agreement),
             "filled": self.n_filled,
             "blank": self.n_blank,
             "parts": {part: one.to_dict() for part, one in self.parts.items()},
             "raters": {
                 rater: {
-                    "value": defined(one.value),
+                    "value": plain(one.value),
                     "filled": one.n_filled,
                     "blank": one.n_blank,
                 }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, shortened
 from judgesmith.experiments.monitor.recheck_rule import (
     RecheckedItem,
     RecheckSettings,
@@ -197,11 +197,6 @@ def item_text(item: RecheckedItem) -> str:
     """Return an item's scores, then and now, with the beginning of its text."""
     now = ", ".join("none" if math.isnan(score) else f"{score:.4g}" for score in item.now)
     change = "" if math.isnan(item.change) else f" ({100 * item.change:+.1f} %)"
-    why = f"; {_cut(item.problem, 2 * _LONGEST)}" if item.problem else ""
-    text = _cut(item.response, _LONGEST)
+    why = f"; {shortened(item.problem, 2 * _LONGEST)}" if item.problem else ""
+    text = shortened(item.response, _LONGEST)
     return f"item {item.number}: {item.before:.4g} -> {now}{change}{why}: {text}"
-
-
-def _cut(text: str, length: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= length else f"{line[: length - 1]}…"

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from judgesmith.data.problems import listed, shown_value
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, shortened
 from judgesmith.signatures.plain_data import Place, plain_fault
 
 SHOWN = 30
@@ -89,7 +89,7 @@ class Origin:
         """Return what is wrong at a place."""
         return Mistake(
             where=f"{self.file}:{self.line(place)}",
-            field=".".join(_cut(str(part)) for part in place),
+            field=".".join(shortened(str(part), 80) for part in place),
             message=message,
         )
 
@@ -97,14 +97,14 @@ class Origin:
 def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
     """Return the sentence that there is nothing of a name: the nearest one, or all there are."""
     names = [str(one) for one in known]
-    there = f"there is no {what} {_cut(str(name))!r}"
+    there = f"there is no {what} {shortened(str(name), 80)!r}"
     return f"{there}{meant(name, names) or f'; {all_listed(sorted(names))}.'}"
 
 
 def meant(name: object, known: Iterable[str]) -> str:
     """Return the question whether a name that is near was meant; empty where none is."""
     folded = {one.casefold(): one for one in known}
-    near = difflib.get_close_matches(_cut(str(name)).casefold(), folded, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(shortened(str(name), 80).casefold(), folded, n=1, cutoff=0.6)
     return f"; did you mean {folded[near[0]]}?" if near else ""
 
 
@@ -115,11 +115,6 @@ def all_listed(names: Sequence[str]) -> str:
         return f"there is {names[0]}"
     shown = names if len(names) <= _FEW else [*names[:_FEW], f"{len(names) - _FEW} more"]
     return f"there are {', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 80 else f"{line[:79]}…"
 
 
 def faults_of(fault: ValidationError, fields: Sequence[str]) -> Iterator[tuple[Place, str]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, shortened
 from judgesmith.programs.artifacts.card import printable
 from judgesmith.programs.artifacts.record import SavedRecord, agreement_text
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, lists_errors, saved_leaves
@@ -195,11 +195,12 @@ class Expectation:
             elif given.score is None:
                 found.append(f"{name} has no score, expected {points:g} or more")
             elif given.score < points:
-                why = f" ({_cut(given.explanation)})" if given.explanation else ""
+                why = f" ({shortened(given.explanation, _LONGEST)})" if given.explanation else ""
                 found.append(f"{name} is {given.score:.4g}, expected {points:g} or more{why}")
         if self.no_errors and judgement.errors:
             named = "; ".join(
-                f"{_cut(one.text)!r} ({_cut(one.explanation)})" for one in judgement.errors[:5]
+                f"{shortened(one.text, _LONGEST)!r} ({shortened(one.explanation, _LONGEST)})"
+                for one in judgement.errors[:5]
             )
             n = len(judgement.errors)
             found.append(f"the judge points at {n} error{'' if n == 1 else 's'}: {named}")
@@ -209,8 +210,8 @@ class Expectation:
 def told(response: str, judgement: Judgement, shortcomings: list[str]) -> str:
     lines = ["; ".join(shortcomings)]
     if judgement.explanation:
-        lines.append(f"  explanation: {_cut(judgement.explanation)}")
-    return "\n".join([*lines, f"  response: {_cut(response)}"])
+        lines.append(f"  explanation: {shortened(judgement.explanation, _LONGEST)}")
+    return "\n".join([*lines, f"  response: {shortened(response, _LONGEST)}"])
 
 
 def _within(points: object, scale: Scale, name: str) -> None:
@@ -223,8 +224,3 @@ def _within(points: object, scale: Scale, name: str) -> None:
         raise InputError(
             f"{name} is in points from {scale.low:g} to {scale.high:g} here; got {bound:g}."
         )
-
-
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

@@ -16,6 +16,7 @@ import lm15
 from lm15.providers.base import batch_entry_http, batch_entry_request
 from lm15.transports import StdlibTransport, TransportError, TransportRequest
 
+from judgesmith.drafts import for_its_owner
 from judgesmith.errors import InputError, file_faults
 from judgesmith.programs.lm.batches.state import Asked, SettleOnce, WithdrawOnce
 from judgesmith.programs.lm.budget import BATCH_SHARE, Price, check
@@ -47,7 +48,7 @@ _BYTES = 2**24  # of lines at a time, from which on they are handed out
 def private(place: Path) -> IO[bytes]:
     """Return a new file for private texts."""
     place.unlink(missing_ok=True)  # one that was left behind keeps its mode
-    return open(place, "xb", opener=_for_its_owner)
+    return open(place, "xb", opener=for_its_owner)
 
 
 @file_faults()
@@ -84,10 +85,6 @@ def lines_of(place: Path) -> Iterator[list[bytes]]:
                 yield some
                 some, n_bytes = [], 0
         yield some
-
-
-def _for_its_owner(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 _OF_ONE_REQUEST = frozenset({"content-type", "content-length", "accept"})
