@@ -119,7 +119,7 @@ class RunFolder:
         cells: Iterable[AnyCell],
         kind: RunKind = EXPERIMENT,
         extra: Mapping[str, Any] | None = None,
-        text: str = "",
+        text: str | None = None,
         overwrite: bool = False,
         restart: bool = False,
     ) -> Self:
@@ -135,7 +135,7 @@ class RunFolder:
             What is to be made.
         extra : dict or None
             What else is stated of the run when it begins; a run that resumes keeps it.
-        text : str
+        text : str or None
             The specification as given, which is kept next to the results.
         overwrite, restart : bool
             True takes everything but answers out that another run, or this run, has left there.
@@ -165,7 +165,7 @@ class RunFolder:
         folder = cls(place, run=run, kind=kind)
         folder.stated = content
         folder.write(kind.record, json_text(content))
-        if text:
+        if text is not None:
             folder.write(SPEC_FILE, text)
         (place / "cells").mkdir(exist_ok=True)
         # All that can have been replaced here is the record of a failure.
