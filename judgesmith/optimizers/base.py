@@ -234,7 +234,7 @@ class JudgeSearch(JudgeOptimizer, ABC, Generic[Aim, Found]):
         start: int = 0,
         learned: bool = False,
     ) -> int:
-        """Return the number of the trial to take: see ``select_trial`` in ``confirmation``."""
+        """Return the number of the trial to take: see ``select_trial``."""
         self.taken_, self.confirmation_ = select_trial(
             self.confirm,
             objective,

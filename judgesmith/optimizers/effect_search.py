@@ -226,7 +226,7 @@ class _Run:
 
     def search(self) -> None:
         self.baseline_table = self._table(None, range(len(self.candidates.selection)))
-        self.n_calls += self._calls(None, range(len(self.candidates.selection)))
+        self.n_calls += self._judge(None, range(len(self.candidates.selection)))
         self._tell(None, self.baseline_table)
         if not self.configurations:
             return
@@ -262,8 +262,8 @@ class _Run:
     def _n_missing(self, place: int) -> int:
         return sum(self.n_texts[block] for block in self._missing(place))
 
-    def _calls(self, place: int | None, rows: Sequence[int]) -> int:
-        """Return how many calls a configuration, or the baseline, takes for rows."""
+    def _judge(self, place: int | None, rows: Sequence[int]) -> int:
+        """Judge rows by a configuration, or the baseline; return how many calls that took."""
         judge = self.judges[place]
         said = [*judge.judged(rows), *(one for row in rows for one in judge.of_versions[row])]
         return sum(len(one.calls) for one in said)
@@ -292,7 +292,7 @@ class _Run:
             return False
         if place not in self.judges:
             self.judges[place] = self.candidates.make(self.configurations[place])
-        self.n_calls += self._calls(place, rows)
+        self.n_calls += self._judge(place, rows)
         self.scored.setdefault(place, []).append(block)
         self._tell(place, self._table(place))
         return True

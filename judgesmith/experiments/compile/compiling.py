@@ -268,7 +268,7 @@ def compile_judge(
     run = settings.fingerprint(
         dataset, str(first_lm.model), endpoints_of(first_lm, {**models, **roles})
     )
-    saved = report.saved(run=run, known=known)
+    saved = report.artifact(run=run, known=known)
     asked = (work.lm, *roles.values())
     return CompileResult(
         saved=saved.with_models({str(one.model): one for one in asked}),
@@ -499,7 +499,7 @@ class _Report:
             return ()
         return tuple(good_and_bad(heldout, self.heldout_judgements)[:2])
 
-    def saved(self, *, run: str, known: frozenset[str]) -> SavedJudge | SavedPanel:
+    def artifact(self, *, run: str, known: frozenset[str]) -> SavedJudge | SavedPanel:
         """Return the judge as plain data, with what is known of it."""
         work, parts, targets = self.work, self.parts, self.targets
         settings, heldout = work.settings, parts.heldout

@@ -93,7 +93,7 @@ def _of_criterion(examples: Sequence[DistilExample], name: str) -> dict[str, Any
 
 
 def card_of(summary: Mapping[str, Any]) -> str:
-    """Return the card, as Markdown, of what ``summary_of`` returned."""
+    """Return the card, as Markdown, of what ``distillation_summary`` returned."""
     own = summary["settings"]
     kept = summary["examples"]
     lines = [

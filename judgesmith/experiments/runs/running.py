@@ -230,7 +230,10 @@ class _Run:
 
         left = list(self.cells)
         while left:
-            waiting = [cell for cell in left if not self._is_over(cell)]
+            waiting: list[Cell] = []
+            for cell in left:
+                is_over = self._run_in_turn(cell)
+                waiting += [] if is_over else [cell]
             if self.progress is not None:
                 self.progress("cells", len(left) - len(waiting), len(self.cells))
             if waiting and len(waiting) == len(left):
@@ -238,8 +241,8 @@ class _Run:
                 time.sleep(_PAUSE)
             left = waiting
 
-    def _is_over(self, cell: Cell) -> bool:
-        """Run a cell if it is its turn; say whether there is nothing left to do about it."""
+    def _run_in_turn(self, cell: Cell) -> bool:
+        """Run a cell if it is its turn; return whether nothing is left to do about it."""
         if self._is_done(cell) or cell.id in self.unfinished:
             return True
         turn = self._turn_of(cell)

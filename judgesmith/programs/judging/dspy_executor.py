@@ -126,8 +126,8 @@ class AskingModule(dspy.Module):
         with dspy.context(adapter=self.adapter(), lm=self.with_own_models()[1]):
             return answered(steps, lambda ask: driven(self._reply(ask, blocking=True)))
 
-    async def ataken(self, steps: RequestProgram[Found]) -> Found:
-        """Return what steps come to without blocking; see ``taken``."""
+    async def arun(self, steps: RequestProgram[Found]) -> Found:
+        """Return what steps come to without blocking; see ``run``."""
         with dspy.context(adapter=self.adapter(), lm=self.with_own_models()[1]):
             return await run_program(steps, lambda ask: self._reply(ask, blocking=False))
 

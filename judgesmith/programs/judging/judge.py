@@ -337,7 +337,7 @@ class Judge(AskingModule):
     async def aforward(self, **texts: Any) -> dspy.Prediction:
         """Judge one response without blocking; see ``forward``."""
         item = item_to_judge(**texts)
-        return self._prediction(await self.ataken(self.steps(item)))
+        return self._prediction(await self.arun(self.steps(item)))
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
         """Return DSPy's state of the predictors, and the protocol next to it."""

@@ -220,7 +220,7 @@ class _Called(Executor):
     async def run(self, steps: RequestProgram[Found]) -> Found:
         module = self._module
         with our_errors():
-            found: Found = module.run(steps) if self._blocking else await module.ataken(steps)
+            found: Found = module.run(steps) if self._blocking else await module.arun(steps)
         return found
 
 
