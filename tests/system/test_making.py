@@ -129,9 +129,11 @@ BRIEF = ["--rubric", "rubric.yaml", "--variant", "coarse"]
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-def test_compile_by_a_search(story, data, search):
+def test_compile_by_a_search(story, sample_rows, search):
+    data = story.rows("data.jsonl", sample_rows[: 36 if search == "simba" else None]).name
     story.write("rubric.yaml", RUBRIC)
-    options = [*(["--criteria", "general"] if search == "front" else BRIEF), *SEARCHES[search]]
+    start = {"front": ["--criteria", "general"], "simba": ["--variant", "vanilla"]}
+    options = [*start.get(search, BRIEF), *SEARCHES[search]]
     if search == "discernment":
         options += ["--rounds", "1", "--holdout-kinds", "character_typos"]
     story.run("compile", data, "-o", "judge", *options, "--dry-run", "--json")
