@@ -11,7 +11,7 @@ import click
 
 from judgesmith.cli.judge.compile_options import refuse_unused_versions
 from judgesmith.cli.judge.compiled import print_discernment, print_saved
-from judgesmith.cli.shared.agreement import basis_text, number_text, print_agreement
+from judgesmith.cli.shared.agreement import basis_text, print_agreement, three_digits
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import (
     comma_names,
@@ -170,7 +170,7 @@ def say_subsets(found: SubsetAnalysis) -> None:
     rows = [
         [
             f"{found.place_of(one)}. {', '.join(one.members)}",
-            *(number_text(one.values[name]) for name in statistics),
+            *(three_digits(one.values[name]) for name in statistics),
         ]
         for one in shown
     ]
@@ -180,7 +180,7 @@ def say_subsets(found: SubsetAnalysis) -> None:
     )
     print_table(title, rows, header=["members", *statistics])
     sizes = [
-        f"{size}: {number_text(mean)}, best {number_text(best)}"
+        f"{size}: {three_digits(mean)}, best {three_digits(best)}"
         for size, (mean, best) in found.by_size(first).items()
     ]
     say(f"\nmean {first} by number of members: {'; '.join(sizes)}")

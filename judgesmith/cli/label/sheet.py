@@ -13,7 +13,7 @@ from judgesmith.cli.label.sheet_reading import (
     tell_sheets,
     writing_options,
 )
-from judgesmith.cli.shared.agreement import estimate_text, number_text
+from judgesmith.cli.shared.agreement import estimate_text, three_digits
 from judgesmith.cli.shared.command import ToolCommand
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import WholeNumber
@@ -151,13 +151,13 @@ def _print(found: ExplanationRatings) -> None:
     parts = list(dict.fromkeys(part for q in of_parts.values() for part in q.parts))
     print_table(
         "By part: share of yes",
-        [[part, *(number_text(q.parts[part].value) for q in of_parts.values())] for part in parts],
+        [[part, *(three_digits(q.parts[part].value) for q in of_parts.values())] for part in parts],
         header=["part", *of_parts],
     )
     print_table(
         "By rater",
         [
-            [name, *(number_text(q.raters[rater].value) for rater in raters)]
+            [name, *(three_digits(q.raters[rater].value) for rater in raters)]
             for name, q in asked.items()
         ],
         header=["question", *raters],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from judgesmith.cli.shared.agreement import estimate_text, number_text
+from judgesmith.cli.shared.agreement import estimate_text, three_digits
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import Command, json_option, map_option, seed_option, together
 from judgesmith.cli.shared.printing import counted, print_json, print_table, say, say_notes
@@ -88,7 +88,7 @@ def print_agreement_of_raters(found: SheetRatings[Any]) -> None:
     print_table(
         "Agreement of raters: Krippendorff's alpha, and the share of equal pairs of answers",
         [
-            [name, estimate_text(one.alpha), number_text(one.agreement)]
+            [name, estimate_text(one.alpha), three_digits(one.agreement)]
             for name, one in found.questions.items()
         ],
         header=["question", "alpha", "equal"],

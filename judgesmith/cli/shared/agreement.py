@@ -28,7 +28,7 @@ NO_DIFFERENCE = 1e-12
 """What numbers differ by that are equal but for rounding."""
 
 
-def number_text(value: float) -> str:
+def three_digits(value: float) -> str:
     """Return a number of three digits, ``undefined`` for nan."""
     return "undefined" if value != value else f"{value:.3f}"
 

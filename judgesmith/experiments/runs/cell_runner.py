@@ -149,21 +149,13 @@ def held_against(
         agreement["heldout"] = plain(agreement_report(table, rng=rng))
     missing, scale = unscored(table), judged.scale
     marks = {"judge": judged.name, "target": targets.name, "run": run}
-    besides = None
+    besides, seen = None, {}
     if is_rated:
-        besides = beside_agreement(
-            dataset, targets, places, table, scale=scale, ranks=judged.ranks, seed=seed
+        ranks, rows = judged.ranks, (dataset, targets, places)
+        besides = beside_agreement(*rows, table, scale=scale, ranks=ranks, seed=seed)
+        seen = perspectives_held_out(
+            perspectives, *rows, judgements, scale=scale, aggregate=aggregate, seed=seed
         )
-    seen = perspectives_held_out(
-        perspectives if is_rated else (),
-        dataset,
-        targets,
-        places,
-        judgements,
-        scale=scale,
-        aggregate=aggregate,
-        seed=seed,
-    )
     result = {
         "cell": cell.to_dict(),
         "target": targets.name,
