@@ -406,7 +406,7 @@ def _print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
 def _print_agreement(found: LearnedPanel, selection: Report, dataset: DataSet) -> None:
     saved = found.saved
     rows = saved.rows
-    learned = "score" not in saved.settings  # else the mean or median
+    learned = saved.settings["score"] == "learned"  # else the mean or median
     use = "learn weights from" if learned else "tell the best judge by"
     say(
         f"{dataset.name}: {saved.target} on {saved.human_scale}; rows: {rows['select']} to "

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any, Literal, TypedDict
 
 import numpy as np
-from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import ConfigDict, Field
 
 from judgesmith.data.items import DataSet, check_dataset
 from judgesmith.data.targets import Targets, nobody_said, targets_of
@@ -87,18 +87,6 @@ class PanelSettings(SettingsModel):
     kinds: tuple[str, ...] = ()
     holdout_kinds: tuple[str, ...] = ()
     versions: int = Field(default=1, ge=0)
-
-    @model_serializer(mode="wrap")
-    def _as_before_where_nothing_is_new(
-        self, plain: SerializerFunctionWrapHandler
-    ) -> dict[str, Any]:
-        """Leave out values from before there was a choice, so that old runs are recognized."""
-        found: dict[str, Any] = plain(self)
-        fields = type(self).model_fields
-        first = list(fields)[: list(fields).index("score")]
-        return {
-            k: v for k, v in found.items() if k in first or getattr(self, k) != fields[k].default
-        }
 
     @property
     def for_versions(self) -> CompileSettings:
