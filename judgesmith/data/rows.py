@@ -285,7 +285,7 @@ class DecimalCommas:
             return f" with a decimal comma, as {signs[',']} others in the column"
         if self._guesses and any(map(_COMMA.fullmatch, texts)) and signs["."] > signs[","]:
             return f" with a decimal point, as {signs['.']} others in the column"
-        if self._guesses and any(map(_COMMA.fullmatch, texts)):
+        if self._guesses and any(map(_COMMA.fullmatch, texts)) and not self._has_commas(column):
             return " (say --decimal , if the comma is a decimal sign in the whole column)"
         if marker := next((one for one in texts if one.strip().lower() in MISSING_MARKERS), None):
             return f" (say --missing {marker.strip()} if it marks a missing rating)"

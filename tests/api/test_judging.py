@@ -168,3 +168,12 @@ def test_in_pytest(keep, saved):
     keep("all", assert_judged_all(place, ITEMS))
     with pytest.raises(AssertionError):
         assert_judged(place, at_least=99, **texts)
+
+
+def test_items_that_are_dicts_are_refused_with_what_makes_items_of_them():
+    rows = [{"source": SOURCE, "response": one} for one in RESPONSES]
+    with pytest.raises(judgesmith.InputError, match=r"got dict at place 0.*") as fault:
+        judgesmith.score_batch(p.DirectJudge(), rows)
+    assert "judgesmith.read" in str(fault.value)
+    made = judgesmith.score_batch(p.DirectJudge(), judgesmith.read(rows).items, lm="offline")
+    assert [one.problem for one in made] == [None, None]

@@ -205,7 +205,8 @@ def _doubts(found: DataProposal) -> list[str]:
         columns = [column for one in alike for column in found.columns.criteria[one]]
         notes.append(
             f"if {' and '.join(columns)} are raters of one criterion, write "
-            f"'score: [{', '.join(columns)}]' in the map."
+            f"'score: [{', '.join(columns)}]' in the map, and one scale for both: "
+            f"'scale: {found.scales[alike[0]]}'."
         )
     if found.unread:
         notes.append(f"not used: {', '.join(found.unread)}.")

@@ -432,7 +432,7 @@ def command(
     say_notes(notes, as_json=as_json)
     if not as_json:
         print_examples(found, saved)
-        print_saved(saved, folder, choice.asked_again(saved.models), data_words(data))
+        print_saved(saved, folder, choice.asked_again(saved.models), data_words(data, rated=False))
     return unscored_status(found.unscored.n_rows, found.unscored.causes, max_unscored)
 
 

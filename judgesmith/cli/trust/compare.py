@@ -364,12 +364,34 @@ def _why_unclear(found: Comparison) -> str:
     gain = found.gain
     if gain.has_few_groups:
         return f" {gain.n_groups} sources are too few for an interval."
+    if needed := _sources_needed(found):
+        return (
+            f" With {gain.n_groups} sources no such difference can be significant, since all "
+            f"differences in the table are adjusted together; that takes {needed} sources or more."
+        )
     if gain.low <= 0 <= gain.high or gain.low != gain.low:
         return ""
     return (
         " The interval excludes 0, but the p-value adjusted for all differences in the table is "
         f"above {1 - gain.confidence:.2g}. 'compile' does not adjust the p-value of its gain."
     )
+
+
+def _sources_needed(found: Comparison) -> int | None:
+    """Return how many sources a significant correlation takes at least; None if there are so many.
+
+    The p-values of pairs have no such bound, and may be the least of all that are adjusted.
+    """
+    from judgesmith.experiments.evaluate.comparing import FEW_SOURCES_RESAMPLES, PAIRS
+    from judgesmith.metrics.resampling.draws import least_p
+
+    rows = found.tests.holm.values()
+    n_tests = sum(p == p for row in rows for name, p in row.items() if name != PAIRS)
+    level = 1 - found.gain.confidence
+    if found.gain.least_p != found.gain.least_p or n_tests * found.gain.least_p <= level:
+        return None
+    counts = range(found.gain.n_groups + 1, 100)
+    return next((n for n in counts if n_tests * least_p(n, FEW_SOURCES_RESAMPLES) <= level), 100)
 
 
 def _sides(found: Comparison) -> tuple[tuple[str, Side], tuple[str, Side]]:

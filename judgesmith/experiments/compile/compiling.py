@@ -21,6 +21,7 @@ from judgesmith.experiments.compile.notes import (
     ObjectiveReport,
     criteria_notes,
     known_note,
+    length_note,
     notes_on,
     nothing_scored,
     objective_report,
@@ -196,7 +197,7 @@ def compile_judge(
     settings: CompileSettings | None = None,
     *,
     earlier: SavedJudge | None = None,
-    lm: dspy.LM | None = None,
+    lm: dspy.LM | str | None = None,
     models: Mapping[str, dspy.LM] | None = None,
     roles: Mapping[str, dspy.LM] | None = None,
     concurrency: int = 32,
@@ -214,8 +215,8 @@ def compile_judge(
     earlier : SavedJudge or None
         A judge to start from: its rubric stays, its demonstrations and learned numbers compete
         with new ones, and no source that it was made from is held out. See ``starting_from``.
-    lm : dspy.LM or None
-        The model; None takes DSPy's current one, or the offline model.
+    lm : dspy.LM, str or None
+        The model, or its name; None takes DSPy's current one, or the offline model.
     models : dict of str to dspy.LM, or None
         The models that compete with it, by the names in ``settings.models``. One budget holds for
         all where they share a ledger and a ``run_id``.
@@ -244,7 +245,7 @@ def compile_judge(
     >>> found.saved.target, found.heldout["dataset"]["q"].n, found.complete
     ('overall', 48, True)
     """
-    from judgesmith.programs.judging.executors import current_lm
+    from judgesmith.programs.judging.executors import lm_or_current
 
     models, roles = models or {}, roles or {}
     dataset = without_equal_ratings(dataset, settings or CompileSettings())
@@ -256,7 +257,7 @@ def compile_judge(
     work = Tuning(
         settings=settings,
         targets=targets.compared,
-        lm=lm or current_lm(),
+        lm=lm_or_current(lm),
         concurrency=concurrency,
         progress=progress,
         files=files or SearchFiles(),
@@ -483,6 +484,7 @@ class _Report:
             *versions_notes(parts, rated=self.targets.is_rated),
             *unnoticed_note(self.discernment, settings.aims),
             *taught_note(self._taught, parts.heldout),
+            *length_note(parts.heldout, self.heldout_judgements),
             *known_note(parts),
             *offline_notes(items, str(work.lm.model), inferred=False),
         ]

@@ -119,7 +119,7 @@ def infer_rubric(
     dataset: DataSet,
     run: InferenceRun | None = None,
     *,
-    lm: dspy.LM | None = None,
+    lm: dspy.LM | str | None = None,
     heldout: Sequence[int] = (),
     progress: Callable[[int], None] | None = None,
 ) -> InferenceResult:
@@ -131,8 +131,8 @@ def infer_rubric(
         Rated items; provenance names rows by their place in the file and their source id.
     run : InferenceRun or None
         None takes the defaults.
-    lm : dspy.LM or None
-        The model; None takes DSPy's current one, or the offline model.
+    lm : dspy.LM, str or None
+        The model, or its name; None takes DSPy's current one, or the offline model.
     heldout : sequence of int
         Places of rows that are reported on: they, and the other rows of their sources unless
         ``run.split_rows``, teach nothing, whatever ``run.holdout`` leaves out.
@@ -154,24 +154,24 @@ def infer_rubric(
     >>> found.rubric.task_type, found.rubric.provenance["target"]
     ('summarization', 'overall')
     """
-    from judgesmith.programs.judging.executors import current_lm, endpoint_of
+    from judgesmith.programs.judging.executors import endpoint_of, lm_or_current
 
     check_dataset(dataset)
     run = run or InferenceRun()
-    lm = lm or current_lm()
+    asked = lm_or_current(lm)
     targets, items, scores = _taught(dataset, run, heldout)
     found = TaskInference(run.settings)(
-        items=items, scores=scores, given=run.given, lm=lm, progress=progress
+        items=items, scores=scores, given=run.given, lm=asked, progress=progress
     )
     facts = {
-        "run": run.fingerprint(dataset, str(lm.model), endpoint_of(lm)),
+        "run": run.fingerprint(dataset, str(asked.model), endpoint_of(asked)),
         "data": dataset.name,
         "target": targets.name,
         "heldout": run.holdout,
     }
     facts["mark"] = rubric_mark(found)
     rubric = found.model_copy(update={"provenance": {**facts, **found.provenance}})
-    return InferenceResult(rubric=rubric, notes=tuple(_notes(rubric, items, str(lm.model))))
+    return InferenceResult(rubric=rubric, notes=tuple(_notes(rubric, items, str(asked.model))))
 
 
 def check_inferable(dataset: DataSet, run: InferenceRun) -> None:

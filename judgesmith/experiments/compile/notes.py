@@ -23,7 +23,7 @@ from judgesmith.experiments.evaluate.agreement import (
     unscored_text,
 )
 from judgesmith.experiments.evaluate.within_source import RANKS_NOTE
-from judgesmith.metrics import Estimate, PairedEstimate
+from judgesmith.metrics import Estimate, PairedEstimate, spearman
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.metrics.records import FEWEST_GROUPS
 from judgesmith.optimizers import PredictionTable
@@ -340,3 +340,28 @@ def known_note(parts: Parts) -> list[str]:
                 f"{whose}, and {were} learned from instead; {left}."
             )
     return found
+
+
+FOLLOWS_LENGTH = 0.9
+"""Spearman correlation of scores with lengths from which a note warns."""
+
+
+def length_note(heldout: Rows | None, judgements: Sequence[Judgement]) -> Iterator[str]:
+    """Yield a warning if scores on test rows say little more than how long a response is."""
+    if heldout is None:
+        return
+    scored = [
+        (len(item.response), one.score)
+        for item, one in zip(heldout.items, judgements, strict=True)
+        if one.score is not None
+    ]
+    if len(scored) < FEWEST_GROUPS:
+        return
+    found = spearman(*zip(*scored, strict=True))
+    if abs(found) >= FOLLOWS_LENGTH:
+        longer = "longer" if found > 0 else "shorter"
+        yield (
+            f"the scores follow length: {longer} test responses score higher (Spearman "
+            f"{found:.2f}). Do not trust the judge with responses of other lengths before "
+            "'judgesmith discern' has tested it."
+        )

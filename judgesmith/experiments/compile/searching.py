@@ -152,7 +152,8 @@ def effect_notes(search: EffectSearch) -> list[str]:
             f"only test rows give an interval."
         )
     if search.views_ == (0,):
-        return [*found, f"the baseline stays: no configuration is better beyond doubt; {USUAL}"]
+        kept = "the search keeps the prompt of the baseline (weights are learned apart)"
+        return [*found, f"{kept}: no configuration is better beyond doubt; {USUAL}"]
     picked = "; ".join(
         _picked_text(search.trials_[number].picked) for number in search.views_ if number
     )

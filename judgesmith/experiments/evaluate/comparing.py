@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     import dspy
 
 PAIRS = "pairs"
+FEW_SOURCES_RESAMPLES = 10_000  # under 100 sources: fewer make small p-values impossible
 """What the share of pairs is called beside correlations."""
 
 PAIR_LEVELS: tuple[PairLevel, ...] = ("dataset", "sample")
@@ -431,7 +432,7 @@ def _n_resamples(table: PredictionTable) -> int:
 
     With few sources the p-value of 1,000 resamples has a floor that Holm's method lifts above 0.05.
     """
-    return 10_000 if len(np.unique(table.sources)) < 100 else 1000
+    return FEW_SOURCES_RESAMPLES if len(np.unique(table.sources)) < 100 else 1000
 
 
 def _objective(told: Agreement | None, ranking: Sequence[str]) -> Agreement:

@@ -132,7 +132,7 @@ def evaluate_judge(
     targets: Targets | None = None,
     *,
     aggregate: Aggregate = "mean",
-    lm: dspy.LM | None = None,
+    lm: dspy.LM | str | None = None,
     rng: Rng = 0,
     confidence: float = 0.95,
     label: str = "judge",
@@ -156,8 +156,8 @@ def evaluate_judge(
         for, its score on that criterion is compared.
     aggregate : {"mean", "median", "mode", "unanimous"}
         How several ratings become one value on the criteria, and on the target of None.
-    lm : dspy.LM or None
-        The model; None takes DSPy's current one, or the offline model.
+    lm : dspy.LM, str or None
+        The model, or its name; None takes DSPy's current one, or the offline model.
     rng : int or Generator
         Draws the intervals.
     confidence : float, between 0 and 1

@@ -421,7 +421,11 @@ class SavedRecord(FrozenModel):
         try:
             document = json.loads(_bounded_text(path))
         except (FileNotFoundError, NotADirectoryError):
-            raise SavedJudgeError(f"no judge found; expected a {JUDGE_FILE}.", at=folder) from None
+            raise SavedJudgeError(
+                f"no judge found; expected a {JUDGE_FILE}.",
+                at=folder,
+                hint="name a folder that compile made.",
+            ) from None
         except SavedJudgeError:
             raise
         except (OSError, UnicodeDecodeError, ValueError, RecursionError) as fault:

@@ -269,6 +269,11 @@ def with_own_models(judge: AnyJudge, lm: AnyModel | str | None) -> tuple[AnyJudg
     return found
 
 
+def lm_or_current(lm: dspy.LM | str | None) -> dspy.LM:
+    """Return a model, or the one of a name, or the current one."""
+    return as_dspy(model(lm)) if isinstance(lm, str) else lm or current_lm()
+
+
 def as_dspy(lm: AnyModel) -> dspy.LM:
     return lm.dspy_lm() if isinstance(lm, ClientModel) else lm
 

@@ -292,6 +292,7 @@ def iter_scores(
     '' False
     """
     check_concurrency(concurrency)
+    items = _rated(items)
     if isinstance(judge, Executor):
         work = OneByOne(judge)
         return work_each(work, items, concurrency=concurrency, progress=progress, ordered=ordered)
@@ -308,6 +309,16 @@ def iter_scores(
         progress=progress,
         ordered=ordered,
     )
+
+
+def _rated(items: Iterable[RatedItem]) -> Iterator[RatedItem]:
+    for place, item in enumerate(items):
+        if not isinstance(item, RatedItem):
+            raise InputError(
+                f"items: expected RatedItems; got {type(item).__name__} at place {place}.",
+                hint="make them of dicts, a table or a file: judgesmith.read(...).items.",
+            )
+        yield item
 
 
 def judges_sources(judge: object) -> bool:

@@ -136,7 +136,7 @@ def found():
 
 def with_gain(found, holm=0.01, **fields):
     """The same comparison, but for the estimate that decides and its adjusted p-value."""
-    gain = replace(found.gain, **fields)
+    gain = replace(found.gain, **{"least_p": 0.001, **fields})
     report = {**found.unseen, "dataset": {**found.unseen["dataset"], "spearman": gain}}
     holm = {**found.tests.holm, "dataset": {**found.tests.holm["dataset"], "spearman": holm}}
     return replace(found, unseen=report, tests=replace(found.tests, holm=holm))
@@ -182,6 +182,13 @@ def gain(first, second, low, high, p_value=0.5):
             gain(0.5, 0.25, NAN, NAN, NAN),
             "No significant difference: Spearman 0.500 for new, 0.250 for old, difference "
             "+0.250 [no interval].",
+        ),
+        (
+            gain(0.5, 0.25, -0.1, 0.6) | {"n_groups": 9, "least_p": 0.0292},
+            "No significant difference: Spearman 0.500 for new, 0.250 for old, difference "
+            "+0.250 [-0.10, +0.60], p = 0.500, Holm-adjusted p = 0.010. With 9 sources no such "
+            "difference can be significant, since all differences in the table are adjusted "
+            "together; that takes 13 sources or more.",
         ),
         (
             gain(0.5, 0.5, 0, 0, 1),

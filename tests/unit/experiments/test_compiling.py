@@ -12,7 +12,7 @@ from judgesmith.errors import InputError
 from judgesmith.experiments import evaluate_judge
 from judgesmith.experiments.compile.calibrating import CalibrationError, calibrate_judge
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
-from judgesmith.experiments.compile.notes import NothingScoredError, criteria_notes
+from judgesmith.experiments.compile.notes import NothingScoredError, criteria_notes, length_note
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.starting import starting_from
 from judgesmith.experiments.evaluate.agreement import (
@@ -20,6 +20,7 @@ from judgesmith.experiments.evaluate.agreement import (
     criterion_reports,
 )
 from judgesmith.optimizers import parse_objective
+from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import DirectJudge, SavedJudge, score_batch
 from judgesmith.programs.lm import ModelError, lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig, Judgement, RatedItem, Rubric, Scale
@@ -649,3 +650,21 @@ def test_a_run_from_another_judge_is_another_run(data_starting, earlier):
     plain = CompileSettings().fingerprint(data_starting, "offline")
     assert starting_from(earlier, CompileSettings()).fingerprint(data_starting, "offline") != plain
     json.dumps(starting_from(earlier, CompileSettings()).model_dump(mode="json"))
+
+
+@pytest.mark.parametrize(("grows", "warned"), [(True, "longer"), (False, "shorter"), (None, "")])
+def test_a_judge_that_follows_length_is_told(grows, warned):
+    rated = read_items("sample").subset(range(12))
+    places = range(len(rated.items))
+    lengths = [len(one.response) for one in rated.items]
+    points = {True: lengths, False: [-n for n in lengths], None: [n % 7 for n in places]}[grows]
+    rows = Rows(
+        items=rated.items,
+        human=np.arange(12.0),
+        groups=rated.groups,
+        systems=np.asarray(["s"] * 12),
+        scale=Scale(low=1, high=5),
+    )
+    said = list(length_note(rows, [Judgement(score=float(one)) for one in points]))
+    assert len(said) == bool(warned)
+    assert all(f"{warned} test responses score higher" in one for one in said)
