@@ -177,3 +177,14 @@ def test_items_that_are_dicts_are_refused_with_what_makes_items_of_them():
     assert "judgesmith.read" in str(fault.value)
     made = judgesmith.score_batch(p.DirectJudge(), judgesmith.read(rows).items, lm="offline")
     assert [one.problem for one in made] == [None, None]
+
+
+def test_a_loaded_judge_knows_the_rows_that_it_was_compiled_from(tmp_path):
+    data = judgesmith.read("sample")
+    saved = judgesmith.compile(data, judgesmith.CompileSettings(optimizer="none")).saved
+    loaded = judgesmith.load(saved.save(tmp_path / "judge"))
+    found, said = (judgesmith.evaluate(one, data) for one in (loaded, saved))
+    assert (found.n_seen, found.n_unseen) == (said.n_seen, said.n_unseen)
+    assert 0 < found.n_seen < len(data)
+    panel = p.Panel({"one": loaded, "two": p.DirectJudge()})
+    assert judgesmith.evaluate(panel, data).n_seen == found.n_seen

@@ -147,7 +147,8 @@ def evaluate_judge(
     Parameters
     ----------
     judge : Judge, CompositeJudge, or a saved one
-        Only a saved judge knows which rows it was made from.
+        One that was saved knows which rows it was compiled from; of another all rows count as
+        unseen.
     dataset : DataSet
         Rated items.
     targets : Targets or None

@@ -16,7 +16,6 @@ from judgesmith.data.targets import Targets
 from judgesmith.experiments.evaluate.agreement import judged_criteria, oriented
 from judgesmith.optimizers.predictions import PredictionTable, on_criterion, prediction_table
 from judgesmith.programs import score_batch
-from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
 from judgesmith.programs.judging.runner import judges_sources
@@ -58,7 +57,6 @@ def rows_of_judge(
     """Judge every rated row."""
     items = [dataset[i] for i in targets.rated.tolist()]
     judgements = score_batch(judge, items, lm=lm, concurrency=concurrency, progress=progress)
-    known = judge.seen_keys if isinstance(judge, SavedRecord) else frozenset()
     own_scale = judge.scale
     return _rows(
         label,
@@ -66,7 +64,7 @@ def rows_of_judge(
         targets,
         judgements,
         whole=own is not None and folded(own) == folded(targets.name),
-        seen=np.asarray([item.key in known for item in items], dtype=bool),
+        seen=np.asarray([item.key in judge.seen_keys for item in items], dtype=bool),
         knows_seen=True,
         scale=own_scale,
         ranks=judges_sources(judge),

@@ -269,4 +269,5 @@ class SavedJudge(SavedRecord):
         if roles:
             judge = with_roles(judge, {role: as_dspy(self._bound(n)) for role, n in roles.items()})
         judge.bind(as_dspy(self._bound(self.model)), self.binding)
+        judge.seen_keys = self.seen_keys
         return judge

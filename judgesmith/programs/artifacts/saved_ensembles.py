@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     BeforeValidator,
@@ -42,6 +42,8 @@ from judgesmith.signatures.rubric import Criterion, Rubric
 if TYPE_CHECKING:
     from judgesmith.programs.families.ensemble.judges import AnyJudge, Calibrated, Panel, Supervisor
     from judgesmith.programs.lm import AnyModel
+
+    Composite = TypeVar("Composite", Panel, Calibrated)
 
 
 _TEXTS = ["annotations", "response"]
@@ -209,6 +211,10 @@ class SavedComposite(SavedRecord):
             for name, one in members.items()
         }
 
+    def _knowing(self, judge: Composite) -> Composite:
+        judge.seen_keys = self.seen_keys
+        return judge
+
     def bound_to(self, lm: AnyModel) -> Executor:
         """Return an executor of all members, each bound to its own model or else to ``lm``."""
         return MembersExecutor(self._executors(lm), self.combined)
@@ -350,13 +356,14 @@ class SavedPanel(Weighing, SavedComposite):
 
         members = self._bound_members()
         if self.rules is None:
-            return Panel(members, self.weights)
+            return self._knowing(Panel(members, self.weights))
         own = None
         if self.supervisor is not None:
             own = self.supervisor.program()
             lm = self._parts.get(SUPERVISOR) or self._bound(self.supervisor.model)
             own.bind(as_dspy(lm), Binding(model=self.supervisor.model, others={}))
-        return PanelJudge(members, self.weights, supervisor=own, rules=self.rules)
+        found = PanelJudge(members, self.weights, supervisor=own, rules=self.rules)
+        return self._knowing(found)
 
 
 class SavedCalibrated(Calibrating, SavedComposite):
@@ -383,7 +390,7 @@ class SavedCalibrated(Calibrating, SavedComposite):
         """Return the judge as a DSPy module; see ``SavedJudge.program``."""
         from judgesmith.programs.families.ensemble.judges import Calibrated
 
-        return Calibrated(self._bound_members()["judge"], self.calibration)
+        return self._knowing(Calibrated(self._bound_members()["judge"], self.calibration))
 
 
 def _own_names(member: SavedRecord) -> tuple[str, ...]:

@@ -172,6 +172,9 @@ class Judge(AskingModule):
         If the parts make no judge, such as one that scores criteria and has none.
     """
 
+    seen_keys: frozenset[str] = frozenset()
+    """Keys of the rated rows that it was compiled from, where it comes from a saved judge."""
+
     def __init__(self, protocol: JudgeConfig) -> None:
         super().__init__(protocol.model_copy(update={"demonstrations": {}, "instructions": {}}))
 

@@ -77,6 +77,8 @@ Found = TypeVar("Found")
 class CompositeJudge(dspy.Module):
     """A judge that combines other judges; it is called, copied and saved like any other module."""
 
+    seen_keys: frozenset[str]
+
     def __init__(self, members: Mapping[str, AnyJudge]) -> None:
         super().__init__()
         if not isinstance(members, Mapping):
@@ -91,6 +93,7 @@ class CompositeJudge(dspy.Module):
                 raise TypeError(f"{name} must be a judge; got {type(member).__name__}.")
             refuse_ranks(name, member)
         self.members = dict(members)
+        self.seen_keys = frozenset[str]().union(*(one.seen_keys for one in members.values()))
 
     @property
     def kind(self) -> str:
