@@ -92,9 +92,8 @@ def risk_coverage(
 ) -> RiskCoverage:
     """Return the risk-coverage curve and its area with an interval over sources.
 
-    The interval is Student's for the infinitesimal jackknife of the area's logarithm. In
-    simulations with 30 to 400 sources (benchmark ``calibration_coverage``), nominal 95 % intervals
-    covered 89 to 97 %: least for few rows whose losses are very skewed.
+    The interval is Student's for the infinitesimal jackknife of the area's logarithm. It
+    covers least for few rows whose losses are very skewed: see the page on calibration.
 
     Parameters
     ----------

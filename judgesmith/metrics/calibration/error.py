@@ -233,8 +233,7 @@ def calibration_error(
 
     The squared gap of a bin is too large by the variance of its mean, which is estimated over
     sources and taken out of ``root_mean_square``. Its interval is Student's for the jackknife over
-    sources, on the squared scale. In simulations with 30 to 400 sources (benchmark
-    ``calibration_coverage``), nominal 95 % intervals covered 95 to 100 % of the binned error.
+    sources, on the squared scale. The page on calibration has its coverage.
 
     Parameters
     ----------

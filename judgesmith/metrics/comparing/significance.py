@@ -242,8 +242,8 @@ def permutation_test(
     SignificanceTest
         ``p_value`` is ``(count + 1) / (n + 1)`` over ``n`` defined permutations, nan if the
         difference, or more than 5 % of the permutations, is undefined. ``n_groups`` counts what
-        changes hands, with ``both`` the fewer of sources and systems. Of K of them no p-value can
-        be much below ``2 / 2**K``: 0.06 for 5.
+        changes hands, with ``both`` the fewer of sources and systems. With ``inputs`` or
+        ``systems``, K of them allow no p-value much below ``2 / 2**K``: 0.06 for 5.
 
     References
     ----------

@@ -268,9 +268,8 @@ def icc_interval(
     independent items (in the model `agreement` also raters) and normal noise; with unequal numbers
     of ratings, and for `agreement` always, it is an approximation.
 
-    In simulations (benchmark ``ordinal_coverage``), nominal 95 % intervals by F covered 90 to 97 %,
-    and 85 to 90 % with five points mostly at the top of the scale. The jackknife covered 94 to 97 %
-    and 89 to 95 %; in `agreement` 83 to 93 %.
+    Both cover too seldom where ratings pile up at one end of the scale, the jackknife also in
+    `agreement`: see the page on ratings on levels (benchmark ``ordinal_coverage``).
 
     Parameters
     ----------
@@ -462,9 +461,9 @@ def krippendorff_alpha_interval(
 ) -> Estimate:
     """Return Krippendorff's alpha of rows that are about items, with an interval over the items.
 
-    In simulations (benchmark ``answer_coverage``), nominal 95 % intervals covered 90 to 96 % where
-    up to 95 % of answers were yes and 30 or more no, and 84 % or more elsewhere: what misses, sits
-    too low. Time grows with the square of the number of items; four thousand take seconds.
+    It covers too seldom where few answers differ, and then sits too low: see the page on
+    explanations (benchmark ``answer_coverage``). Time grows with the square of the number of items;
+    four thousand take seconds.
 
     Parameters
     ----------

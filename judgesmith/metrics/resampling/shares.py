@@ -28,9 +28,8 @@ def share_interval(
 
     Wilson's interval for as many independent answers as the clustered ones are worth by their
     variance over items, shortened by Student's t. It stays within 0 to 1 and has a length also
-    where every answer is the same; there, each item counts as one answer. In simulations (benchmark
-    ``answer_coverage``) nominal 95 % intervals covered 89 to 99 % of shares from .75 to .95, and 84
-    to 99 % of a share of .99.
+    where every answer is the same; there, each item counts as one answer. It covers
+    least for shares near 0 and 1: see the page on explanations (benchmark ``answer_coverage``).
 
     Parameters
     ----------
