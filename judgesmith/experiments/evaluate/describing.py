@@ -347,6 +347,9 @@ def _traits(one: RatingSummary) -> Iterator[str]:
     if one.n_levels == 1:
         yield f"all values are {one.low:g}; nothing can agree or disagree with that."
         return
+    middle = (one.scale.low + one.scale.high) / 2
+    if one.n_rated >= FEW_ITEMS and (one.high <= middle or one.low >= middle):
+        yield f"all values are in one half of {one.scale}, {one.low:g} to {one.high:g}: is it right?"
     if one.icc_single < NEAR_ZERO:
         yield (
             f"ICC of one rater {one.icc_single:.2f}, of the mean {one.icc_mean:.2f}; "
