@@ -107,3 +107,8 @@ def test_what_cannot_be_asked_is_refused(asked, said):
 def test_a_name_that_is_taken_is_refused():
     with pytest.raises(InputError, match="choose another name"):
         judgesmith.judge_family("direct", whole=Whole, about="takes a name")
+
+
+def test_a_question_that_is_no_signature_is_refused():
+    with pytest.raises(judgesmith.InputError, match=r"whole: expected a class of dspy\.Signature"):
+        judgesmith.judge_family("worded", about="x", whole="source, response -> score: int")

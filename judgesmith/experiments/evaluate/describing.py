@@ -349,7 +349,7 @@ def _traits(one: RatingSummary) -> Iterator[str]:
         return
     middle = (one.scale.low + one.scale.high) / 2
     if one.n_rated >= FEW_ITEMS and (one.high <= middle or one.low >= middle):
-        yield f"all values are in one half of {one.scale}, {one.low:g} to {one.high:g}: is it right?"
+        yield f"all values are {one.low:g} to {one.high:g}, in one half of the scale {one.scale}."
     if one.icc_single < NEAR_ZERO:
         yield (
             f"ICC of one rater {one.icc_single:.2f}, of the mean {one.icc_mean:.2f}; "

@@ -286,7 +286,9 @@ def _number(
         raise
     except Exception as fault:
         raise InputError(
-            f"the objective {name_of(named)} raised {type(fault).__name__} on {where}: {fault}"
+            f"the objective {name_of(named)} raised {type(fault).__name__} on {where}: {fault}",
+            hint="a function of one argument gets a PredictionTable, one of two or three an "
+            "example and a prediction.",
         ) from fault
     if isinstance(found, dspy.Prediction) and "score" in found:
         found = found.score

@@ -479,7 +479,9 @@ class SavedRecord(FrozenModel):
                 said = sentence_of(unknown)
             # Names in a tampered file may be as long as they like.
             said = said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
-            advice = "install the package that brings this family of judges."
+            advice = (
+                "install the package that brings this family, or call judge_family for it first."
+            )
             raise SavedJudgeError(
                 said, at=path, hint=advice if unknown else "compile the judge again."
             ) from None

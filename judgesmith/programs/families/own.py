@@ -73,6 +73,11 @@ def judge_family(
     if not asked:
         raise InputError(f"the judge {name!r} asks nothing: give it a signature, as whole or each.")
     for kind, signature in asked.items():
+        if not (isinstance(signature, type) and issubclass(signature, dspy.Signature)):
+            raise InputError(
+                f"{kind}: expected a class of dspy.Signature; got {signature!r:.80}.",
+                hint="write class Question(dspy.Signature) with source, response and score.",
+            )
         _check(name, kind, signature)
     kinds = tuple({"whole": "overall", "each": "criteria"}[kind] for kind in asked)
     title = "".join(part.title() for part in name.replace("_", "-").split("-"))

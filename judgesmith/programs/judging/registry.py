@@ -251,7 +251,8 @@ def register_family(family: JudgeFamily) -> None:
     known = _loaded(_FAMILIES.setdefault(family.name, family))
     if known != family:
         raise InputError(
-            f"there is a family of judges called {family.name}.", hint="choose another name."
+            f"there is a family of judges called {family.name}.",
+            hint="choose another name, or start Python again to change it.",
         )
 
 

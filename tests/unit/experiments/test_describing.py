@@ -15,6 +15,7 @@ from judgesmith.data.reading import read_items
 from judgesmith.data.targets import rating_points, rating_value
 from judgesmith.experiments.evaluate.describing import (
     Lengths,
+    cautions,
     describe,
     rating_summary,
     text_summary,
@@ -375,3 +376,10 @@ def test_a_response_to_several_sources_leaks_but_an_empty_one_does_not():
     rows = [("s", "yes"), ("t", "yes"), ("t", "yes"), ("s", ""), ("t", ""), ("u", "no")]
     summary = found_text_summary(*(RatedItem(source=s, response=r) for s, r in rows))
     assert (summary.shared_responses, summary.items_with_shared_response) == (1, 3)
+
+
+@pytest.mark.parametrize(("scale", "told"), [("1..5", False), ("1..10", True)])
+def test_ratings_in_one_half_of_their_scale_are_told(scale, told):
+    rows = [{"source": f"s{n}", "response": f"r{n}", "score": n % 5 + 1} for n in range(40)]
+    found = cautions(describe(read_items(rows, scale=scale)))
+    assert any("in one half of the scale" in one for one in found) == told
