@@ -8,11 +8,12 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.pathlib import import_path
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent / "unit" / "support"))  # what tests share
@@ -104,9 +105,27 @@ def uncounted(config: pytest.Config) -> Iterator[None]:
         counting.resume()
 
 
+def import_from_behind(config: pytest.Config) -> None:
+    """Import the last tests first in all workers but one, where all tests are to be run.
+
+    Python has compiled none of them in a new clone: workers that begin at both ends compile half
+    each, as one finds what another has written.
+    """
+    first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
+    if first or Path(config.args[0]).resolve() != ROOT / "tests":
+        return
+    for path in sorted((ROOT / "tests").rglob("test_*.py"), reverse=True):
+        # What cannot be imported is told of when it is collected.
+        with suppress(Exception, pytest.skip.Exception):
+            import_path(
+                path, mode="importlib", root=config.rootpath, consider_namespace_packages=False
+            )
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Count what importing our modules runs, and not the work of finding and rewriting tests."""
+    import_from_behind(session.config)
     if counting_of(session.config) is None:
         return (yield)
     for found in pkgutil.walk_packages([str(ROOT / "judgesmith")], "judgesmith."):

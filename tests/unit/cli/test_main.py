@@ -473,34 +473,27 @@ HEAVY_WITHOUT_DSPY = ["dspy", "litellm", "optuna", "pandas", "scipy", "sklearn",
 PROGRAM = f"""
 import sys
 from judgesmith.cli import main
-status = main(sys.argv[1:])
-print(status, [name for name in {HEAVY_WITHOUT_DSPY} if name in sys.modules])
+for command in " ".join(sys.argv[1:]).split(" then "):
+    status = main(command.split())
+    print("left", status, [name for name in {HEAVY_WITHOUT_DSPY} if name in sys.modules])
 """
 
 
-def left_by(*arguments):
-    """Return the last line of a fresh interpreter that ran a command: status, what it imported."""
-    command = [sys.executable, "-W", "error", "-c", PROGRAM, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()[-1]
-
-
 @pytest.mark.no_cover
-def test_scoring_with_the_offline_model_imports_nothing_heavy(judge, data, folder):
-    watched = ["--log", folder / "run.jsonl", "--metrics-file", folder / "run.prom"]
-    assert left_by("score", judge, data, "-o", folder / "out.jsonl", *watched) == "0 []"
-
-
-@pytest.mark.no_cover
-def test_scoring_with_a_served_model_imports_nothing_heavy(judge, data, folder, server):
-    served = ["--model", "openai/m", "--api-base", server.url, "--max-unscored", "1"]
+def test_scoring_imports_nothing_heavy_and_asking_golden_items_again_no_dspy(
+    judge, data, folder, server
+):
     data.write_text("".join(data.read_text().splitlines(keepends=True)[:2]))
-    assert left_by("score", judge, data, "-o", folder / "out.jsonl", *served) == "0 []"
-
-
-@pytest.mark.no_cover
-def test_asking_golden_items_again_imports_nothing_of_dspy(judge):
-    assert "dspy" not in left_by("recheck", judge, "--json")
+    score = ["score", judge, data, "--max-unscored", "1", "-o"]
+    watched = ["--log", folder / "run.jsonl", "--metrics-file", folder / "run.prom"]
+    served = ["--model", "openai/m", "--api-base", server.url]
+    commands = [*score, folder / "one.jsonl", *watched, "then", *score, folder / "two.jsonl"]
+    commands += [*served, "then", "recheck", judge, "--json"]
+    program = [sys.executable, "-W", "error", "-c", PROGRAM, *map(str, commands)]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    offline, asked, again = [one for one in done.stdout.splitlines() if one.startswith("left")]
+    assert (offline, asked) == ("left 0 []", "left 0 []")
+    assert "dspy" not in again
 
 
 @pytest.mark.no_cover
@@ -517,7 +510,7 @@ def test_a_server_imports_nothing_heavy(judge, folder):
                     assert reply.status == 200
         finally:
             process.terminate()
-        assert process.stdout.read() == "0 []\n"
+        assert process.stdout.read() == "left 0 []\n"
 
 
 @pytest.mark.no_cover
