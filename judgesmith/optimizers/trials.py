@@ -123,8 +123,7 @@ class ConfirmationResult:
         return self.chosen - self.chosen_before
 
     def to_dict(self) -> dict[str, Any]:
-        gone = dict.fromkeys(("value", "before", "crossed", "optimism"))
-        return without_nan({**asdict(self), "gain": self.gain}) | gone
+        return without_nan({**asdict(self), "gain": self.gain})
 
 
 @dataclass(frozen=True, slots=True)
