@@ -321,7 +321,7 @@ def test_between_any_two_writes_nothing_is_half_and_the_same_command_mends_it(
         ("infer", "full", 61),
         ("compile", "kill", 241),
         ("compile", "full", 211),
-        ("score", "kill", 19),
+        ("score", "kill", 39),
         ("score", "full", 37),
     ):
         command, makes = crashing.commands(model)[name]
