@@ -545,12 +545,13 @@ def _points_across(fields: Fields, name: str) -> float:
     source, context = fields.get(f"{name}_source") or "", fields.get(f"{name}_context")
     criteria = fields["criteria"] or "quality"
     key = (criteria, text_key(source, context, text))
-    if key not in _KNOWN:
+    points = _KNOWN.get(key)
+    if points is None:
         if len(_KNOWN) >= _MOST_KNOWN:
-            # Emptied as a whole: a cache without order needs no lock.
+            # Emptied as a whole, by any thread: a cache without order needs no lock.
             _KNOWN.clear()
-        _KNOWN[key] = _worked_out(criteria, source, context, text)
-    return _KNOWN[key]
+        points = _KNOWN[key] = _worked_out(criteria, source, context, text)
+    return points
 
 
 def _worked_out(criteria: str, source: str, context: str | None, text: str) -> float:
