@@ -120,7 +120,7 @@ def test_what_cannot_be_asked_is_an_error_of_the_test(run):
     done.assert_outcomes(failed=7)
     done.stdout.fnmatch_lines(
         [
-            "*no judge found; expected a judge.json.",
+            "*no judge found; expected a judge.json*",
             "*at_least is in points from 0 to 100 here; got 101.",
             "*no_errors needs a judge that looks for errors, and this one does not*",
             "*there are no items to judge*",

@@ -222,7 +222,8 @@ class _Maker:
         saved = SavedJudge.load(place / JUDGE)
         if saved.fingerprint != result["judge"]:
             raise changed(place / RESULT, "it is not the result of the judge next to it")
-        if not isinstance(usage, dict) or not {"calls", "recorded", "spent"} <= usage.keys():
+        spent = usage.get("spent") if isinstance(usage, dict) else None
+        if not isinstance(spent, int) or not {"calls", "recorded"} <= usage.keys():
             raise changed(place / USAGE, "it does not say what the row took")
         return Made(result=result, scores=folder.scores(row), saved=saved, usage=usage)
 

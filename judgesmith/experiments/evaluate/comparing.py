@@ -47,8 +47,10 @@ if TYPE_CHECKING:
     import dspy
 
 PAIRS = "pairs"
-FEW_SOURCES_RESAMPLES = 10_000  # under 100 sources: fewer make small p-values impossible
 """What the share of pairs is called beside correlations."""
+
+FEW_SOURCES_RESAMPLES = 10_000
+"""Resamples under 100 sources, where the p-values of fewer cannot be small enough."""
 
 PAIR_LEVELS: tuple[PairLevel, ...] = ("dataset", "sample")
 

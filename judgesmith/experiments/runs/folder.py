@@ -353,6 +353,9 @@ def _mark(place: Path) -> tuple[int, int, int] | None:
 @file_faults()
 def _clear(folder: Path, kind: RunKind) -> None:
     """Take out what a run writes, but for the answers, and nothing else."""
+    # Results first: what is left after a kill has none, and is made again.
+    for result in (folder / "cells").glob(f"*/{RESULT}"):
+        result.unlink()
     for name in ("cells", "searches", "claims"):
         if (folder / name).is_dir():
             shutil.rmtree(folder / name)
