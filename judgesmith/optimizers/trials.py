@@ -123,7 +123,8 @@ class ConfirmationResult:
         return self.chosen - self.chosen_before
 
     def to_dict(self) -> dict[str, Any]:
-        return without_nan({**asdict(self), "gain": self.gain})
+        gone = dict.fromkeys(("value", "before", "crossed", "optimism"))
+        return without_nan({**asdict(self), "gain": self.gain}) | gone
 
 
 @dataclass(frozen=True, slots=True)

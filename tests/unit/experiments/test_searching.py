@@ -334,6 +334,8 @@ class TestTheArtifact:
         assert leader["n_compared"] <= len(values) - 1
         assert 0 < leader["p_value"] <= 1
         assert leader["passed"] == said["better"]
+        for gone in ("value", "before", "crossed", "optimism"):
+            assert leader[gone] is None
         assert {"gain", "standard_error"} <= set(leader)
 
 
