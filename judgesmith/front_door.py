@@ -7,6 +7,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -120,7 +121,8 @@ def stub_door(
     find = front_door(package, places)
 
     def load(name: str) -> Any:
-        if name not in places and not name.startswith("_"):
+        unknown = name not in places and not name.startswith("_")
+        if unknown and find_spec(f"{package}.{name}") is None:  # modules are imported after this
             _say_where(name, package, [one for one in places if one not in names])
         found = find(name)
         setattr(sys.modules[package], name, found)  # found once, it needs no door

@@ -378,20 +378,22 @@ def _why_unclear(found: Comparison) -> str:
 
 
 def _sources_needed(found: Comparison) -> int | None:
-    """Return how many sources a significant correlation takes at least; None if there are so many.
+    """Return the sources that a significant correlation takes, or None if there are enough.
 
     The p-values of pairs have no such bound, and may be the least of all that are adjusted.
     """
-    from judgesmith.experiments.evaluate.comparing import FEW_SOURCES_RESAMPLES, PAIRS
+    from judgesmith.experiments.evaluate.comparing import FEW_SOURCES_RESAMPLES
     from judgesmith.metrics.resampling.draws import least_p
 
-    rows = found.tests.holm.values()
-    n_tests = sum(p == p for row in rows for name, p in row.items() if name != PAIRS)
+    report = found.unseen or found.seen or {}
+    floors = [one.least_p for row in report.values() for one in row.values()]
+    floors = [one for one in floors if one == one]
     level = 1 - found.gain.confidence
-    if found.gain.least_p != found.gain.least_p or n_tests * found.gain.least_p <= level:
+    if not floors or len(floors) * min(floors) <= level:
         return None
     counts = range(found.gain.n_groups + 1, 100)
-    return next((n for n in counts if n_tests * least_p(n, FEW_SOURCES_RESAMPLES) <= level), 100)
+    enough = (n for n in counts if len(floors) * least_p(n, FEW_SOURCES_RESAMPLES) <= level)
+    return next(enough, 100)
 
 
 def _sides(found: Comparison) -> tuple[tuple[str, Side], tuple[str, Side]]:

@@ -550,7 +550,7 @@ class Tuning:
         listeners: list[Callable[[TrialRecord], None]] = []
         if self.files.log is not None:
             others = tuple(self.models.values())
-            listeners.append(SearchLog(path=self.files.log, lm=self.lm, others=others))
+            listeners.append(SearchLog(path=self.files.log, lm=self.lm, others=others, stage=stage))
         describe = getattr(self.progress, "describe", None)
         if describe is not None:
             listeners.append(
