@@ -87,7 +87,8 @@ def _check_packed(raw: RawRows, stream: IO[bytes]) -> None:
         raise _refused(raw.name, "file", expected, "an encrypted or an older one (.xls)")
     stream.seek(0)
     try:
-        parts = zipfile.ZipFile(stream).infolist()
+        with zipfile.ZipFile(stream) as book:  # leaves the stream open
+            parts = book.infolist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         expected = "a whole workbook (.xlsx)"
         raise _refused(raw.name, "file", expected, "another kind of file, or a damaged one") from (

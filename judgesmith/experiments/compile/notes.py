@@ -345,6 +345,9 @@ def known_note(parts: Parts) -> list[str]:
 FOLLOWS_LENGTH = 0.9
 """Spearman correlation of scores with lengths from which a note warns."""
 
+FEWEST_LENGTHS = 10
+"""Rows that it takes: of fewer, chance makes such a correlation too often."""
+
 
 def length_note(heldout: Rows | None, judgements: Sequence[Judgement]) -> Iterator[str]:
     """Yield a warning if scores on test rows say little more than how long a response is."""
@@ -355,7 +358,7 @@ def length_note(heldout: Rows | None, judgements: Sequence[Judgement]) -> Iterat
         for item, one in zip(heldout.items, judgements, strict=True)
         if one.score is not None
     ]
-    if len(scored) < FEWEST_GROUPS:
+    if len(scored) < FEWEST_LENGTHS:
         return
     found = spearman(*zip(*scored, strict=True))
     if abs(found) >= FOLLOWS_LENGTH:
