@@ -100,15 +100,19 @@ KNOWN_NAMES: Mapping[str, tuple[str, ...]] = {
     "references": ("references", "reference"),
     "source_id": ("source_id", "doc_id", "id"),
     "system_id": ("system_id", "system", "model"),
+    "rationale": ("rationale",),
 }
 """Names by which a field is recognised, in a file and in a map; its own name comes first."""
+
+RATIONALE_OF = "rationale."
+"""What stands before the criterion in the name of a field with raters' words about one."""
 
 SCORE_NAMES = ("score", "rating", "label", "human_score", "overall")
 """Names by which one column of ratings is recognised without a map."""
 
 _FIELDS = {name: field for field, names in KNOWN_NAMES.items() for name in names}
 _IDS = ("source_id", "system_id")
-_SEVERAL = ("references",)
+_SEVERAL = ("references", "rationale")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +122,9 @@ class ColumnMap:
     Parameters
     ----------
     fields : dict of str to tuple of str
-        Columns of ``source``, ``response``, ``context``, ``references``, ``source_id`` and
-        ``system_id``. An empty tuple says that no column is to be read for the field.
+        Columns of ``source``, ``response``, ``context``, ``references``, ``source_id``,
+        ``system_id`` and ``rationale``, which are the raters' words (``rationale.NAME`` for one
+        criterion of several). An empty tuple says that no column is to be read for the field.
     criteria : dict of str to tuple of str
         Columns of each criterion, one per rater.
 
@@ -165,14 +170,14 @@ class ColumnMap:
         criteria: dict[str, tuple[str, ...]] = {}
         for name, columns in pairs:
             chosen = (columns,) if isinstance(columns, str) else tuple(columns)
-            known = _FIELDS.get(plain_name(name))
+            known = name if name.startswith(RATIONALE_OF) else _FIELDS.get(plain_name(name))
             place = criteria if known is None else fields
             target = known or (OVERALL if name == "score" else name)
             if target in place:
                 raise InputError(
                     f"the column map says twice where {target!r} is.", hint="keep one of the two."
                 )
-            if place is fields and len(chosen) > 1 and target not in _SEVERAL:
+            if place is fields and len(chosen) > 1 and not target.startswith(_SEVERAL):
                 quoted = written_column("+".join(chosen))
                 raise InputError(
                     f"{name} is read from one column; got {list(chosen)}.",

@@ -89,15 +89,16 @@ class DataSet:
     def digest(self) -> str:
         """Thirty-two hex digits that change with any id, text, rating or scale, or their order.
 
-        So they do with the definitions of criteria that rows state.
+        So they do with the definitions of criteria that rows state, and with raters' words.
         """
         state = hashlib.blake2b(digest_size=16)
         for item in self.items:
             row = [item.source_id, item.system_id, item.key, item.references]
             rated = {c: [r, str(item.scale.get(c))] for c, r in item.human.items()}
             stated = item.extra.get(DEFINITIONS)
-            defined = [] if stated is None else [repr(stated)]
-            state.update(json.dumps([*row, rated, *defined], sort_keys=True).encode())
+            more: list[object] = [] if stated is None else [repr(stated)]
+            more += [item.rationale] if item.rationale else []
+            state.update(json.dumps([*row, rated, *more], sort_keys=True).encode())
         return state.hexdigest()
 
     def subset(self, indices: Iterable[int]) -> DataSet:

@@ -15,10 +15,11 @@ from judgesmith.data.columns import ColumnMap, column_map
 from judgesmith.data.formats.opening import open_rows, options_of
 from judgesmith.data.formats.raw import ReadOptions
 from judgesmith.data.items import DataSet
+from judgesmith.data.labels import LabelsGiven
 from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.rating_sheets import SUGGESTED_BY, RatingForm, Strays, chosen_note, stated_key
 from judgesmith.data.reading import ColumnsGiven, read_part
-from judgesmith.data.rows import ScaleGiven
+from judgesmith.data.rows import ScaleGiven, given_scales
 from judgesmith.errors import InputError
 from judgesmith.signatures import RatedItem, Scale
 
@@ -31,6 +32,8 @@ def read_many(
     *,
     columns: ColumnsGiven = None,
     scale: ScaleGiven = None,
+    labels: LabelsGiven = None,
+    positive: str | None = None,
     missing: str | Sequence[str] = (),
     encoding: str | None = None,
     decimal: str | None = None,
@@ -42,7 +45,7 @@ def read_many(
     ----------
     sources : sequence of str or Path
         Files as ``read_items`` reads them, sheets of suggested rows among them.
-    columns, scale, missing, encoding, decimal, sheet
+    columns, scale, labels, positive, missing, encoding, decimal, sheet
         As for ``read_items``; each counts for the files that it can be about. A sheet of suggested
         rows says what its columns hold, and is read without columns and scale. A file without any
         of the rating columns is read as unrated, if another file has them.
@@ -58,8 +61,9 @@ def read_many(
         If a file is named twice.
     """
     options = ReadOptions.of(encoding=encoding, decimal=decimal, missing=missing, sheet=sheet)
+    scales = given_scales(scale).with_labels(labels, positive)
     if len(sources) == 1:
-        return read_part(sources[0], columns=columns, scale=scale, options=options)
+        return read_part(sources[0], columns=columns, scale=scales, options=options)
     files: dict[Path, str | Path] = {}
     for source in sources:
         # Under another name as well, or the ratings in a sheet would count for two people's.
@@ -82,7 +86,7 @@ def read_many(
             texts = ColumnMap(fields=mapped.fields)
             joined.add(str(source), read_part(source, columns=texts, options=its))
         else:
-            part = read_part(source, columns=columns, scale=scale, options=its)
+            part = read_part(source, columns=columns, scale=scales, options=its)
             joined.add(str(source), part)
     for name, part in sheets:
         joined.add_sheet(name, part)
@@ -210,13 +214,19 @@ def _row_of(item: RatedItem) -> _Row:
 
 def _with_ratings(known: RatedItem, item: RatedItem) -> RatedItem:
     """Return an item with the ratings of another of its rows added."""
-    human = {**known.human}
-    for name, ratings in item.human.items():
-        human[name] = (*human.get(name, ()), *ratings)
+    beside: dict[str, dict[str, tuple[Any, ...]]] = {}
+    for part in ("human", "rationale", "raters", "undecided"):
+        old, new = getattr(known, part), getattr(item, part)
+        beside[part] = {**old}
+        for name in new:
+            n_before = len(known.human.get(name, ()))
+            gaps = () if part == "human" else (None if part == "rationale" else "",) * n_before
+            before = old.get(name, () if part == "undecided" else gaps)
+            beside[part][name] = (*before, *new[name])
     mark = {name: item.extra[name] for name in (SUGGESTED_BY,) if name in item.extra}
     return known.model_copy(
         update={
-            "human": human,
+            **beside,
             "scale": {**known.scale, **item.scale},
             "extra": {**known.extra, **mark},
         }

@@ -112,7 +112,7 @@ def _read(column: str) -> tuple[str, Scale] | None:
         return found["name"], scale
     if found := _LABELS.fullmatch(column):
         labels = found["labels"].split(", ")
-        return (found["name"], Scale.categorical(*labels)) if _can_be_listed(labels) else None
+        return (found["name"], Scale.parse("|".join(labels))) if _can_be_listed(labels) else None
     return None
 
 

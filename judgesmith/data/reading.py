@@ -14,6 +14,7 @@ from judgesmith.data.columns import SCORE_NAMES, ColumnMap, column_map, plain_na
 from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.formats.raw import RawRows, ReadOptions
 from judgesmith.data.items import DataSet
+from judgesmith.data.labels import LabelsGiven
 from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.rating_sheets import (
     COMMENT,
@@ -24,7 +25,14 @@ from judgesmith.data.rating_sheets import (
     lost_columns,
     restored,
 )
-from judgesmith.data.rows import RATED_FIELDS, RatingReader, ScaleGiven, TextReader, given_scales
+from judgesmith.data.rows import (
+    RATED_FIELDS,
+    GivenScales,
+    RatingReader,
+    ScaleGiven,
+    TextReader,
+    given_scales,
+)
 from judgesmith.signatures.items import RatedItem
 
 SourceGiven = Any
@@ -43,6 +51,8 @@ def read_items(
     *,
     columns: ColumnsGiven = None,
     scale: ScaleGiven = None,
+    labels: LabelsGiven = None,
+    positive: str | None = None,
     missing: str | Sequence[str] = (),
     encoding: str | None = None,
     decimal: str | None = None,
@@ -63,6 +73,11 @@ def read_items(
     scale : Scale, str, mapping or None
         One scale for every criterion whose rows state none, as in ``1..5``, or scales by
         criterion, as in ``coherence=1..5``, which win over the rows.
+    labels : str, sequence, mapping or None
+        The labels that raters gave in place of numbers, as in ``fail,pass``, of all criteria or
+        by criterion. Booleans, pass and fail, yes and no are recognised without it.
+    positive : str or None
+        The label of good responses; None: ``pass``, ``yes`` or ``true``.
     missing : str or sequence of str
         Markers of a missing rating, in addition to an empty cell, as in ``n/a,-``.
     encoding : str or None
@@ -104,14 +119,15 @@ def read_items(
     assumed columns: source is 'article', response is 'summary', overall is 'rating'.
     """
     options = ReadOptions.of(encoding=encoding, decimal=decimal, missing=missing, sheet=sheet)
-    return read_part(source, columns=columns, scale=scale, options=options)
+    scales = given_scales(scale).with_labels(labels, positive)
+    return read_part(source, columns=columns, scale=scales, options=options)
 
 
 def read_part(
     source: SourceGiven,
     *,
     columns: ColumnsGiven = None,
-    scale: ScaleGiven = None,
+    scale: ScaleGiven | GivenScales = None,
     options: ReadOptions | None = None,
     with_cut: bool = False,
 ) -> DataSet:
@@ -139,12 +155,12 @@ def read_part(
     texts = TextReader(found, raw, ignored=RATED_FIELDS)
     ratings = RatingReader(found, scales, raw)
     drafts = [
-        (number, texts.fields(number, row), ratings.answers(number, row)) for number, row in rows
+        (number, row, texts.fields(number, row), ratings.answers(number, row))
+        for number, row in rows
     ]
     items = []
-    for number, fields, answers in drafts:
-        human, stated = ratings.points(number, answers)
-        item = RatedItem(**fields, human=human, scale=stated)
+    for number, row, fields, answers in drafts:
+        item = RatedItem(**fields, **ratings.points(number, row, answers))
         items.append(item if form is None else restored(item))
     raw.found += [(0, problem) for problem in ratings.scale_problems]
     numbers = [number for number, _ in rows]

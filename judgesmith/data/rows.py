@@ -9,13 +9,22 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 from pydantic import ValidationError
 
-from judgesmith.data.columns import KNOWN_NAMES, OVERALL, ColumnMap
+from judgesmith.data.columns import KNOWN_NAMES, OVERALL, RATIONALE_OF, ColumnMap
 from judgesmith.data.formats.raw import RawRows
+from judgesmith.data.labels import (
+    MOST_LABELS,
+    LabelsGiven,
+    given_labels,
+    is_undecided,
+    labelled_by,
+    rationales_for,
+    told_apart,
+)
 from judgesmith.data.problems import Problem, shown_value
 from judgesmith.data.targets import expected_rating, rating_points
 from judgesmith.errors import InputError
@@ -35,20 +44,44 @@ class GivenScales:
 
     default: Scale | None = None
     by_criterion: Mapping[str, Scale] = field(default_factory=dict)
+    positive: str | None = None
 
     def of(self, criterion: str, stated: Scale | None) -> Scale | None:
         """Return the scale of a criterion, or None if it is not stated."""
-        return self.by_criterion.get(criterion) or stated or self.default
+        found = self.by_criterion.get(criterion) or stated or self.default
+        return found and told_apart(found, self.positive)
 
     def beside(self, known: Mapping[str, Scale]) -> GivenScales:
         """Return the same with the scales of more criteria, where the user gave none by name."""
-        return GivenScales(default=self.default, by_criterion={**known, **self.by_criterion})
+        return replace(self, by_criterion={**known, **self.by_criterion})
+
+    def with_labels(self, given: LabelsGiven, positive: str | None) -> GivenScales:
+        """Return the same with labels, of all criteria or by criterion."""
+        by_name = {
+            OVERALL if name == "score" else name: Scale.of_labels(*labels, positive=positive)
+            for name, labels in given_labels(given).items()
+        }
+        default = by_name.pop("", None)
+        twice = by_name.keys() & self.by_criterion.keys() or (default and self.default and {"all"})
+        if twice:
+            raise InputError(
+                f"{', '.join(sorted(twice))}: a scale and labels are given.",
+                where="--labels",
+                hint="keep one of the two.",
+            )
+        return GivenScales(
+            default=default or self.default,
+            by_criterion={**self.by_criterion, **by_name},
+            positive=positive,
+        )
 
 
-def given_scales(given: ScaleGiven) -> GivenScales:
+def given_scales(given: ScaleGiven | GivenScales) -> GivenScales:
     """Return what the user said about scales, in whatever form, as one record."""
     if given is None:
         return GivenScales()
+    if isinstance(given, GivenScales):
+        return given
     if isinstance(given, Scale):
         return GivenScales(default=given)
     if isinstance(given, Mapping):
@@ -308,12 +341,16 @@ class _Markers:
         self._n = 0
         self._checked: set[str] = set()
 
-    def count(self, answer: Any) -> bool:
-        """Say whether an answer is a marker, and count it."""
+    def marks(self, answer: Any) -> bool:
+        """Say whether an answer is a marker."""
         if not self._markers:
             return False
         text = answer.strip() if isinstance(answer, str) else answer
-        found = text in self._markers or (_is_number(answer) and float(answer) in self._numbers)
+        return text in self._markers or (_is_number(answer) and float(answer) in self._numbers)
+
+    def count(self, answer: Any) -> bool:
+        """Say whether an answer is a marker, and count it."""
+        found = self.marks(answer)
         self._n += found
         return found
 
@@ -354,6 +391,10 @@ class RatingReader:
         self._missing_marks = _Markers(raw.options.missing)
         self._decimals = DecimalCommas(raw)
         self._n_blank = 0
+        self._rationales = columns.fields
+        self._undecided: Counter[tuple[str, str]] = Counter()
+        self._words: dict[str, dict[str | bool, None]] = defaultdict(dict)
+        self._labelled: dict[str, Scale] = {}
         self._unscaled: dict[str, dict[float, list[int]]] = {}
         self._named: dict[str, None] = {}
 
@@ -370,9 +411,11 @@ class RatingReader:
                 for name, value in self._mapping(number, row, "human").items()
             }
         self._named.update(dict.fromkeys(found))
-        for cells in found.values():
+        for name, cells in found.items():
             for column, values in cells.items():
                 self._decimals.see(column, values)
+                self._see_words(name, values)
+        self._state_labels(number, row, found)
         stated = row.get("scale")
         if isinstance(stated, list | tuple) and all(map(_is_number, stated)):
             stated = dict.fromkeys(found, stated)
@@ -387,26 +430,78 @@ class RatingReader:
                     self._raw.found.append((number, problem))
         return found
 
+    def _see_words(self, name: str, values: Iterable[Any]) -> None:
+        """Take note of the words that stand where ratings do, to tell whether they are labels."""
+        words = self._words[name]
+        for value in values if len(words) <= MOST_LABELS else ():
+            is_word = isinstance(value, bool) or (isinstance(value, str) and value.strip())
+            if is_word and not is_undecided(value) and not self._missing_marks.marks(value):
+                words[value.strip() if isinstance(value, str) else value] = None
+
+    def _state_labels(self, number: int, row: Mapping[str, Any], found: Iterable[str]) -> None:
+        """Take the labels that a row states in the field of that name."""
+        labels = as_mapping(row.get("labels"))
+        for name in found if labels is not None else ():
+            if (given := labels.get(name) if labels else None) is None:
+                continue
+            try:
+                several = given_labels({name: given})[name]
+                ordered = row.get("ordered") is True
+                value = dict(
+                    Scale.of_labels(*several, positive=self._given.positive, ordered=ordered)
+                )
+            except ValueError as fault:
+                expected = "two or more labels, one of them positive"
+                came = f"{shown_value(given)} ({fault})"
+                self._raw.problem(number, at=f"labels.{name}", expected=expected, came=came)
+                continue
+            problem = self._stated.state(name, value, where=self._raw.where(number))
+            if problem:
+                self._raw.found.append((number, problem))
+
+    def _scale_of(self, name: str) -> Scale | None:
+        """Return the scale of a criterion: said, stated by rows, or that of the labels in them."""
+        if found := self._given.of(name, self._stated.by_criterion.get(name)):
+            return found
+        if name not in self._labelled and (words := self._words.pop(name, None)):
+            labels = labelled_by(words, self._given.positive)
+            if labels is not None:
+                self._labelled[name] = labels
+        return self._labelled.get(name)
+
     def points(
-        self, number: int, answers: Mapping[str, Mapping[str, list[Any]]]
-    ) -> tuple[dict[str, tuple[float, ...]], dict[str, Scale]]:
-        """Return ratings and scales by criterion; what is no rating becomes a problem."""
+        self,
+        number: int,
+        row: Mapping[str, Any],
+        answers: Mapping[str, Mapping[str, list[Any]]],
+    ) -> dict[str, Any]:
+        """Return ratings, scales and raters' words by criterion; odd ratings become problems."""
         human: dict[str, tuple[float, ...]] = {}
         scales: dict[str, Scale] = {}
+        beside: dict[str, dict[str, tuple[Any, ...]]] = defaultdict(dict)
         for name, given in answers.items():
-            scale = self._given.of(name, self._stated.by_criterion.get(name))
+            scale = self._scale_of(name)
             if scale is not None:
                 scales[name] = scale
                 self._missing_marks.refuse_on(name, scale)
             read: list[float] = []
+            kept: list[int] = []
+            place = -1
             for cell, answers_in_it in given.items():
                 wrong = []
                 for answer in answers_in_it:
+                    place += 1
                     if answer is None or (isinstance(answer, str) and not answer.strip()):
                         self._n_blank += 1
                         continue
+                    if scale and scale.is_verdict and is_undecided(answer):
+                        word = answer.strip().casefold()
+                        beside["undecided"][name] = (*beside["undecided"].get(name, ()), word)
+                        self._undecided[name, word] += 1
+                        continue
                     if self._missing_marks.count(answer):
                         continue
+                    kept.append(place)
                     try:
                         read.append(rating_points(self._decimals.read(cell, answer), scale))
                     except ValueError:
@@ -414,16 +509,52 @@ class RatingReader:
                 if wrong:
                     remedy = self._decimals.remedy(cell, wrong)
                     if scale is None and not remedy and any(map(_is_label, wrong)):
-                        remedy = " (say --scale 'WORST|…|BEST' if the ratings are labels)"
+                        remedy = (
+                            " (say --scale 'WORST|…|BEST' if the ratings are words in an order, or "
+                            "--positive LABEL if they are labels, one of them for good responses)"
+                        )
                     expected = expected_rating(scale) + remedy
                     came = _some(wrong)
                     self._raw.problem(number, at=cell, expected=expected, came=came)
             human[name] = tuple(read)
+            n = place + 1
+            for part, values in (
+                ("rationale", self._words_of_raters(number, row, name, list(answers), n)),
+                ("raters", self._rater_names(row, name, given)),
+            ):
+                if len(values) == n and any(values[one] for one in kept):
+                    beside[part][name] = tuple(values[one] for one in kept)
             if scale is None and read:
                 rows = self._unscaled.setdefault(name, {})
                 for value in read:
                     rows.setdefault(value, []).append(number)
-        return human, scales
+        return {"human": human, "scale": scales, **beside}
+
+    def _words_of_raters(
+        self, number: int, row: Mapping[str, Any], name: str, criteria: Sequence[str], n: int
+    ) -> tuple[str | None, ...]:
+        own = self._rationales.get(f"{RATIONALE_OF}{name}", ())
+        columns = own or self._rationales.get("rationale", ())
+        if not columns:
+            return ()
+        cells: Any = [row.get(one) for one in columns]
+        value = cells[0] if len(cells) == 1 else cells
+        value = value if (mapping := as_mapping(value)) is None else mapping
+        try:
+            return rationales_for(value, name, [name] if own else criteria, n)
+        except InputError as fault:
+            expected, _, came = str(fault).partition("; got ")
+            self._raw.problem(number, at="+".join(columns), expected=expected, came=came)
+            return ()
+
+    def _rater_names(
+        self, row: Mapping[str, Any], name: str, given: Mapping[str, Sequence[Any]]
+    ) -> tuple[str, ...]:
+        """Return who rated: the columns, or the names that the row gives."""
+        if len(given) > 1:
+            return tuple(column for column, values in given.items() for _ in values)
+        said = (as_mapping(row.get("raters")) or {}).get(name)
+        return tuple(map(str, said)) if isinstance(said, list | tuple) else ()
 
     @property
     def scale_problems(self) -> list[Problem]:
@@ -481,6 +612,15 @@ class RatingReader:
             blank = "rating is" if self._n_blank == 1 else "ratings are"
             notes.append(f"{self._n_blank} {blank} blank and left out.")
         notes += [*self._missing_marks.notes, *self._decimals.notes]
+        notes += [
+            f"{name}: read as labels, {', '.join(scale.labels)}; good responses get "
+            f"{scale.positive!r}."
+            for name, scale in self._labelled.items()
+        ]
+        notes += [
+            f"{name}: {n} {word!r}, counted and not learned from."
+            for (name, word), n in self._undecided.items()
+        ]
         for name, scale in self._stated.by_criterion.items():
             said = self._given.of(name, scale)
             if said != scale:

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from judgesmith.data.columns import OVERALL
 from judgesmith.data.items import DataSet
+from judgesmith.data.problems import shown_value
 from judgesmith.errors import InputError
+from judgesmith.front_door import at
 from judgesmith.signatures.items import Aggregate, RatedItem
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import Scale
@@ -36,13 +38,81 @@ def rating_value(ratings: Sequence[float], how: Aggregate = "mean") -> float | N
         return float(statistics.median(ratings))
     if how == "mode":
         return float(statistics.median(statistics.multimode(ratings)))
+    if how in OF_LABELS:
+        raise InputError(
+            f"{how} is for labels such as pass and fail, and these are ratings.", where="aggregate"
+        )
     return float(ratings[0]) if len(set(ratings)) == 1 else None
+
+
+OF_LABELS = ("any-fail", "any-pass", "dawid-skene")
+"""Ways to make several labels one that ratings do not have."""
+
+
+def label_value(labels: Sequence[float], scale: Scale, how: Aggregate = "mean") -> float | None:
+    """Return the one label that stands for an item's labels, in points; None where there is none.
+
+    ``mean``, ``median`` and ``mode`` are the majority, which a tie has not.
+
+    Examples
+    --------
+    >>> verdicts = Scale.of_labels("fail", "pass")
+    >>> label_value((1, 1, 0), verdicts), label_value((1, 0), verdicts)
+    (1.0, None)
+    >>> label_value((1, 1, 0), verdicts, "any-fail")
+    0.0
+    """
+    if not labels:
+        return None
+    good = scale.read(scale.positive)
+    if how == "any-pass" and good in labels:
+        return good
+    if how == "any-fail" and any(one != good for one in labels):
+        labels = [one for one in labels if one != good]
+    if how == "unanimous":
+        return float(labels[0]) if len(set(labels)) == 1 else None
+    often = statistics.multimode(labels)
+    return float(often[0]) if len(often) == 1 else None
+
+
+def weighed_labels(dataset: DataSet, criterion: str) -> list[float | None]:
+    """Return one label per item, in points: the likeliest where raters err each in their own way.
+
+    None where nobody labelled the item or two labels are equally likely.
+    """
+    labelled = [item.human.get(criterion, ()) for item in dataset]
+    most = max(map(len, labelled), default=0)
+    columns: dict[str, int] = {}
+    table = np.full((len(dataset), 1), np.nan)
+    for row, (item, given) in enumerate(zip(dataset, labelled, strict=True)):
+        names = item.raters.get(criterion, ())
+        if len(names) < len(given) and len(given) not in (0, most):
+            raise InputError(
+                "Dawid and Skene's estimate needs to know who gave which label; "
+                f"{shown_value(item.source_id)} has {len(given)} of {most} labels and no names.",
+                hint="give each rater a column (--map score=anna+ben), or the field raters.",
+            )
+        for place, label in enumerate(given):
+            name = names[place] if place < len(names) else str(place)
+            column = columns.setdefault(name, len(columns))
+            if column >= table.shape[1]:
+                table = np.pad(table, ((0, 0), (0, 1)), constant_values=np.nan)
+            table[row, column] = label
+    chances = at("judgesmith.metrics.verdicts:dawid_skene")(table).probabilities
+    found: list[float | None] = []
+    values = np.unique(table[~np.isnan(table)])
+    for given, own in zip(labelled, np.asarray(chances), strict=True):
+        best = np.flatnonzero(own == own.max())
+        found.append(float(values[best[0]]) if given and len(best) == 1 else None)
+    return found
 
 
 def rating_points(answer: object, scale: Scale | None) -> float:
     """Return the points that a cell of a table states."""
-    if scale is not None and isinstance(answer, str) and answer in scale.labels:
-        return scale.read(answer)
+    if scale is not None and (label := scale.label(answer)) is not None:
+        return scale.read(label)
+    if scale is not None and scale.is_verdict:
+        raise InputError(expected_rating(scale))
     number = isinstance(answer, int | float) and not isinstance(answer, bool)
     if number or (isinstance(answer, str) and _NUMBER.fullmatch(answer)):
         points = _float(answer)
@@ -64,6 +134,8 @@ def expected_rating(scale: Scale | None) -> str:
     if scale is None:
         return "a number"
     ends = f"from {scale.low:g} to {scale.high:g}"
+    if scale.is_verdict:
+        return f"one of the labels {', '.join(scale.labels)}, or unsure or n/a"
     if scale.labels:
         return f"one of {', '.join(scale.labels)}, or a whole number {ends}"
     return f"a {'whole ' if scale.kind == 'integer' else ''}number {ends}"
@@ -99,6 +171,9 @@ class Targets:
         How many ratings are behind each value; for a mean the fewest of any criterion.
     reasons : tuple of str or None, length n_items
         Why an item is unrated; None where there is a value.
+    labels : array of int, shape (n_items,), or None
+        Of labels without an order, places among ``scale.labels``, -1 for none; ``values`` are then
+        the best point for the positive label and the worst for every other. None elsewhere.
     """
 
     name: str
@@ -106,6 +181,12 @@ class Targets:
     values: NDArray[np.float64]
     n_raters: NDArray[np.intp]
     reasons: tuple[str | None, ...]
+    labels: NDArray[np.intp] | None = None
+
+    @property
+    def is_verdict(self) -> bool:
+        """Whether people gave labels such as pass and fail, not ratings."""
+        return self.scale.is_verdict
 
     @property
     def rated(self) -> NDArray[np.intp]:
@@ -135,6 +216,7 @@ class Targets:
             values=self.values[chosen],
             n_raters=self.n_raters[chosen],
             reasons=tuple(self.reasons[index] for index in chosen),
+            labels=None if self.labels is None else self.labels[chosen],
         )
 
 
@@ -152,8 +234,10 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
         over exactly these, likewise; or ``auto``, which is ``overall`` where people rated that
         and ``mean`` otherwise. Names may differ in upper and lower case, ``_`` and blanks where
         that leaves no doubt; the result has them as the data does.
-    aggregate : {"mean", "median", "mode", "unanimous"}
-        How an item's ratings on one criterion become one value.
+    aggregate : {"mean", "median", "mode", "unanimous", "any-fail", "any-pass", "dawid-skene"}
+        How an item's ratings on one criterion become one value. Of labels the first three are the
+        majority, and an item with a tie is unrated; ``any-fail`` passes what all raters pass,
+        ``any-pass`` fails what all fail, ``dawid-skene`` weighs raters by how they agree.
 
     Returns
     -------
@@ -183,11 +267,25 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
     scales = [dataset.scales[criterion] for criterion in criteria]
     # One criterion keeps its scale as it is; a mean of whole points is no whole point.
     scale = scales[0] if len(criteria) == 1 else _common(scales)
+    if any(one.is_verdict for one in scales) and len(criteria) > 1:
+        labelled = [name for name in criteria if dataset.scales[name].is_verdict]
+        raise InputError(
+            f"labels have no mean: {', '.join(labelled)} of {target} hold labels.",
+            where="--target",
+            hint=f"name one criterion: {', '.join(criteria)}.",
+        )
+    if scale.is_verdict and aggregate == "dawid-skene":
+        estimated = weighed_labels(dataset, criteria[0])
     values = np.full(len(dataset), np.nan)
     n_raters = np.zeros(len(dataset), dtype=np.intp)
     reasons: list[str | None] = []
     for index, item in enumerate(dataset):
-        parts = [rating_value(item.human.get(name, ()), aggregate) for name in criteria]
+        if not scale.is_verdict:
+            parts = [rating_value(item.human.get(name, ()), aggregate) for name in criteria]
+        elif aggregate == "dawid-skene":
+            parts = [estimated[index]]
+        else:
+            parts = [label_value(item.human.get(criteria[0], ()), scale, aggregate)]
         reason = _why_unrated(item, criteria, parts)
         reasons.append(reason)
         if reason is not None:
@@ -198,8 +296,17 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
         else:
             said = [part for part in parts if part is not None]
             values[index] = _mean_points(said, scales, scale)
+    labels = None
+    if not scale.ordered:
+        labels = np.where(np.isnan(values), -1, np.nan_to_num(values)).astype(np.intp)
+        values = np.where(np.isnan(values) | (values == scale.high), values, scale.low)
     targets = Targets(
-        name=target, scale=scale, values=values, n_raters=n_raters, reasons=tuple(reasons)
+        name=target,
+        scale=scale,
+        values=values,
+        n_raters=n_raters,
+        reasons=tuple(reasons),
+        labels=labels,
     )
     _refuse_useless(targets)
     return targets
@@ -333,6 +440,8 @@ def _why_unrated(
     if not without:
         return None
     missing = [name for name in without if not item.human.get(name)]
+    if undecided := [name for name in missing if item.undecided.get(name)]:
+        return f"raters are undecided on {', '.join(undecided)}"
     if missing:
         return f"nobody rated {', '.join(missing)}"
     return f"raters differ on {', '.join(without)}"
@@ -343,6 +452,13 @@ def _refuse_useless(targets: Targets) -> None:
     if not values.size:
         reasons = "; ".join(f"{n} × {reason}" for reason, n in targets.reason_counts().items())
         raise UselessTargetError(f"no item has a value on {targets.name}: {reasons}.")
+    if np.ptp(values) == 0 and targets.is_verdict and targets.labels is None:
+        only = targets.scale.labels[int(values[0])]
+        raise UselessTargetError(
+            f"all {values.size} labelled items are {only!r} on {targets.name}: of each other label "
+            "at least one is needed to learn anything, and 22 to promise a rate of 90%.",
+            hint="label more items, bad ones among them.",
+        )
     if np.ptp(values) == 0:
         if values.size == 1:
             raise UselessTargetError(

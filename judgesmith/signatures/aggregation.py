@@ -21,8 +21,42 @@ from judgesmith.signatures.plain_data import FrozenModel
 from judgesmith.signatures.scale import PERCENT, Scale
 
 
+class Decision(FrozenModel):
+    """How a judge's score becomes one of the labels that people gave.
+
+    ``threshold`` is the share of the scale from which on one of two labels is the positive one;
+    of more labels in an order it is the nearest. From ``abstain[0]`` up to, but without,
+    ``abstain[1]`` the judge leaves the row to people. ``why`` tells people how the threshold was
+    chosen, such as ``tnr >= 0.9``.
+    """
+
+    scale: Scale
+    threshold: FiniteFloat = 0.5
+    abstain: tuple[FiniteFloat, FiniteFloat] | None = None
+    why: str = ""
+
+    @model_validator(mode="after")
+    def _has_labels(self) -> Self:
+        if not self.scale.is_verdict or not self.scale.ordered:
+            raise InputError(f"a decision needs labels that scores can order; got {self.scale}.")
+        if self.abstain is not None and self.abstain[0] > self.abstain[1]:
+            raise InputError(f"abstain must be a range from low to high; got {self.abstain}.")
+        return self
+
+    def label(self, share: float) -> str:
+        """Return the label of a score, given as a share of its scale: 0 worst, 1 best."""
+        labels = self.scale.labels
+        if len(labels) == 2:
+            return labels[share >= self.threshold]
+        return labels[min(int(share * (len(labels) - 1) + 0.5), len(labels) - 1)]
+
+    def is_unsure(self, share: float) -> bool:
+        """Whether the row is left to people."""
+        return self.abstain is not None and self.abstain[0] <= share < self.abstain[1]
+
+
 class Aggregation(FrozenModel):
-    """How the numbers a model gave become the judge's score."""
+    """How the numbers a model gave become the judge's score, and the score a label."""
 
     kind: Literal["overall", "mean", "linear"] = "overall"
     terms: tuple[str, ...] = ()
@@ -32,6 +66,20 @@ class Aggregation(FrozenModel):
     limit: FiniteFloat | None = Field(default=None, gt=0.0)
     intercept: FiniteFloat = 0.0
     scale: Scale = PERCENT
+    decision: Decision | None = None
+
+    @model_serializer(mode="wrap")
+    def _what_is_said(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the decision of a judge that gives no labels."""
+        found: dict[str, Any] = plain(self)
+        if self.decision is None:
+            found.pop("decision", None)
+        return found
+
+    @property
+    def scores_on(self) -> Scale:
+        """What scores are measured in: the labels, where the judge gives them."""
+        return self.scale if self.decision is None else self.decision.scale
 
     @model_validator(mode="after")
     def _one_number_per_term(self) -> Self:

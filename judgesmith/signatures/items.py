@@ -7,13 +7,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from judgesmith.signatures.plain_data import FrozenModel
 from judgesmith.signatures.scale import Scale
 
-Aggregate = Literal["mean", "median", "mode", "unanimous"]
-"""How several ratings of one item become one value."""
+Aggregate = Literal["mean", "median", "mode", "unanimous", "any-fail", "any-pass", "dawid-skene"]
+"""How several ratings of one item become one value; of labels ``mean`` is the majority."""
 
 
 class RatedItem(FrozenModel):
@@ -34,7 +34,13 @@ class RatedItem(FrozenModel):
     human : dict of str to tuple of float
         One rating per rater, by criterion, in points of ``scale``; may be empty.
     scale : dict of str to Scale
-        The rating form, by criterion.
+        The rating form, by criterion. Labels such as pass are points of a scale of labels.
+    rationale : dict of str to tuple of str or None
+        Each rater's own words of why, by criterion, one per rating; empty without any.
+    raters : dict of str to tuple of str
+        Who rated, by criterion, one name per rating; empty where unknown.
+    undecided : dict of str to tuple of str
+        ``unsure`` and ``n/a`` of raters who gave no label, by criterion.
     extra : dict
         Every other field of the row, kept as it came.
 
@@ -55,7 +61,16 @@ class RatedItem(FrozenModel):
     references: tuple[str, ...] = ()
     human: Mapping[str, tuple[float, ...]] = Field(default_factory=dict)
     scale: Mapping[str, Scale] = Field(default_factory=dict)
+    rationale: Mapping[str, tuple[str | None, ...]] = Field(default_factory=dict)
+    raters: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    undecided: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     extra: Mapping[str, Any] = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _what_is_said(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what only labelled items have."""
+        beside = ("rationale", "raters", "undecided")
+        return {k: v for k, v in plain(self).items() if v or k not in beside}
 
     @property
     def key(self) -> str:

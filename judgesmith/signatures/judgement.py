@@ -273,6 +273,10 @@ class Judgement(FrozenModel):
         ``criterion:NAME``, in a panel after ``MEMBER/``. Empty where none were asked for.
     notes : tuple of Note
         What to know of it although it has a score, such as that a score contradicts its errors.
+    label : str or None
+        The verdict, such as pass, of judges that give labels.
+    probability : dict of str to float
+        How likely each label is, from 0 to 1; empty where no labels are given.
 
     Raises
     ------
@@ -299,6 +303,13 @@ class Judgement(FrozenModel):
     raw: FiniteFloat | None = None
     weighting: Mapping[str, Weighting] = Field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    label: str | None = None
+    probability: Mapping[str, FiniteFloat] = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _what_there_is(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out labels where none are given."""
+        return _said(plain(self), {"label": None, "probability": {}})
 
     @model_validator(mode="after")
     def _a_score_or_a_reason(self) -> Self:

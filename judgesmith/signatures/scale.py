@@ -8,12 +8,22 @@ import re
 from numbers import Real
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, did_you_mean
 from judgesmith.signatures.plain_data import FrozenModel
 
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
+POSITIVE = ("pass", "yes", "true")
+"""Labels that good responses get, where nobody says which do."""
+NEGATIVE = ("fail", "no", "false")
+"""Their counterparts, in the same order."""
+
 _RANGE = re.compile(rf"\s*{_NUMBER}\s*(?:\.\.|:|to|,)\s*{_NUMBER}\s*", re.IGNORECASE)
 
 
@@ -30,6 +40,11 @@ class Scale(FrozenModel):
         Names of the whole points in order, worst meaning at ``low``; categorical scales only.
     higher_is_better : bool
         False for scales that count faults.
+    positive : str or None
+        The label of good responses, where the labels are verdicts such as pass and fail; None on
+        scales of ratings. See :meth:`of_labels`.
+    ordered : bool
+        False for three or more verdicts without an order.
 
     Raises
     ------
@@ -55,12 +70,14 @@ class Scale(FrozenModel):
     kind: Literal["numeric", "integer", "categorical"] = "numeric"
     labels: tuple[str, ...] = Field(default=(), description="names of the points, low end first")
     higher_is_better: bool = True
+    positive: str | None = Field(default=None, description="the label of good responses")
+    ordered: bool = True
 
     @model_validator(mode="before")
     @classmethod
     def _from_short_forms(cls, value: Any) -> Any:
         if isinstance(value, str):
-            return _range_of(value)
+            return _written(value)
         if isinstance(value, list | tuple) and len(value) == 2:
             return {"low": value[0], "high": value[1]}
         return value
@@ -83,12 +100,27 @@ class Scale(FrozenModel):
                     f"{len(self.labels)} labels need {len(self.labels)} whole points; "
                     f"got {self.low:g} to {self.high:g}."
                 )
+        if self.positive is not None and self.positive not in self.labels:
+            raise InputError(
+                f"the positive label must be one of {', '.join(self.labels) or '(no labels)'}; "
+                f"got {self.positive!r}.",
+                hint=did_you_mean(self.positive, self.labels),
+            )
+        if not self.ordered and (self.positive is None or self.positive != self.labels[-1]):
+            raise InputError("of labels without an order, the positive one must be the last.")
         return self
+
+    @model_serializer(mode="wrap")
+    def _what_is_said(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what only labels say."""
+        found: dict[str, Any] = plain(self)
+        unsaid = {"positive": None, "ordered": True}
+        return {k: v for k, v in found.items() if k not in unsaid or v != unsaid[k]}
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the scale that ``"1..5"`` (also ``1:5``, ``1 to 5``) names."""
-        return cls(**_range_of(text))
+        """Return the scale of ``"1..5"`` (also ``1:5``, ``1 to 5``) or ``"bad|fair|good"``."""
+        return cls(**_written(text))
 
     @classmethod
     def categorical(cls, *labels: str) -> Self:
@@ -97,8 +129,45 @@ class Scale(FrozenModel):
             raise InputError(f"a categorical scale needs two labels or more; got {list(labels)}.")
         return cls(low=0, high=len(labels) - 1, kind="categorical", labels=labels)
 
+    @classmethod
+    def of_labels(cls, *labels: str, positive: str | None = None, ordered: bool = False) -> Self:
+        """Return the scale of labels that are no ratings, such as fail and pass.
+
+        ``positive`` is the label of good responses; without it this is ``pass``, ``yes`` or
+        ``true``, else the best of ordered labels. Labels keep their order, worst first, where
+        they are ``ordered``; otherwise the positive one becomes the last.
+
+        Examples
+        --------
+        >>> verdicts = Scale.of_labels("pass", "fail")
+        >>> verdicts.labels, verdicts.positive, verdicts.is_verdict
+        (('fail', 'pass'), 'pass', True)
+        >>> Scale.of_labels("rude", "wrong", "right", positive="right").ordered
+        False
+        """
+        known = next((one for one in labels if one.casefold() in POSITIVE), None)
+        positive = positive or known or (labels[-1] if ordered and labels else None)
+        if positive is None:
+            raise InputError(
+                f"the labels {', '.join(labels)} do not say which of them good responses get.",
+                hint="name it: --positive LABEL, in Python positive=.",
+            )
+        keeps = ordered and (len(labels) > 2 or labels[-1] == positive)
+        if not keeps and positive in labels:
+            labels = (*(one for one in labels if one != positive), positive)
+        plain = cls.categorical(*labels)
+        ordered = ordered or len(labels) == 2
+        return cls(**{**dict(plain), "positive": positive, "ordered": ordered})
+
+    @property
+    def is_verdict(self) -> bool:
+        """Whether this is a set of labels with a positive one, and no scale of ratings."""
+        return self.positive is not None
+
     def __str__(self) -> str:
-        """Return the scale as ``low..high``, the form that :meth:`parse` reads."""
+        """Return ``low..high`` or, of verdicts, their labels: the form that :meth:`parse` reads."""
+        if self.is_verdict:
+            return "|".join(self.labels)
         return f"{shortest(self.low)}..{shortest(self.high)}"
 
     def __contains__(self, points: object) -> bool:
@@ -110,8 +179,8 @@ class Scale(FrozenModel):
 
     def read(self, answer: object) -> float:
         """Return the points of a label or a number."""
-        if isinstance(answer, str) and answer in self.labels:
-            return self.low + self.labels.index(answer)
+        if (label := self.label(answer)) is not None:
+            return self.low + self.labels.index(label)
         try:
             points = float(answer) if isinstance(answer, str) else _number(answer)
         except ValueError:
@@ -120,6 +189,26 @@ class Scale(FrozenModel):
             allowed = ", ".join(self.labels) if self.labels else str(self)
             raise InputError(f"expected an answer on the scale {allowed}; got {answer!r}.")
         return points
+
+    def label(self, answer: object) -> str | None:
+        """Return the label that an answer is, in any case of letters; None where it is none."""
+        if isinstance(answer, str) and answer in self.labels:
+            return answer
+        if not self.is_verdict:
+            return None
+        if isinstance(answer, bool):
+            answer = "true" if answer else "false"
+        elif isinstance(answer, Real) and float(answer).is_integer():
+            answer = shortest(float(answer))
+        said = str(answer).strip().casefold()
+        by_name = {one.casefold(): one for one in self.labels}
+        if said in by_name:
+            return by_name[said]
+        same = {*POSITIVE}, {*NEGATIVE}
+        if isinstance(answer, str) and said in ("true", "false") and len(self.labels) == 2:
+            meant = same[said == "false"]
+            return next((one for one in self.labels if one.casefold() in meant), None)
+        return None
 
     def fraction(self, points: float) -> float:
         """Map points to a fraction of the range: 0 is worst, 1 is best."""
@@ -183,7 +272,17 @@ def shortest(number: float) -> str:
     return repr(float(number)).removesuffix(".0")
 
 
-def _range_of(text: str) -> dict[str, float]:
+def _written(text: str) -> dict[str, Any]:
+    """Return the fields of a scale that is written as a range or as labels, worst first."""
+    if "|" not in text:
+        return _range_of(text)
+    labels = tuple(one.strip() for one in text.split("|"))
+    if len(labels) == 2:  # the better of two labels is what good responses get
+        return dict(Scale.of_labels(*labels, positive=labels[1], ordered=True))
+    return dict(Scale.categorical(*labels))
+
+
+def _range_of(text: str) -> dict[str, Any]:
     found = _RANGE.fullmatch(text)
     if found is None:
         raise InputError(f"a scale must be written LOW..HIGH, as in 1..5; got {text!r}.")

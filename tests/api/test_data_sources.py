@@ -250,8 +250,9 @@ def test_the_rarer_of_two_decimal_signs_is_the_wrong_one(tmp_path):
 
 
 def test_labels_without_a_scale_are_told_how_to_be_named(tmp_path):
-    told = why(column(tmp_path, "pass", "fail"), scale=None)
-    assert "expected a number (say --scale 'WORST|…|BEST' if the ratings are labels)" in told
+    told = why(column(tmp_path, "good", "poor"), scale=None)
+    assert "--scale 'WORST|…|BEST'" in told
+    assert "--positive LABEL" in told
     assert "WORST" not in why(column(tmp_path, "4", "n/a"), scale=None)
 
 

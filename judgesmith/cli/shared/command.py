@@ -11,8 +11,8 @@ from judgesmith.errors import InputError, did_you_mean
 
 _SECTIONS = {
     "Data": (
-        *("columns", "scales", "missing", "decimal", "encoding", "sheet", "target", "aggregate"),
-        "project",
+        *("columns", "scales", "labels", "positive", "missing", "decimal", "encoding", "sheet"),
+        *("target", "aggregate", "project"),
     ),
     "Model and budget": (
         *("model_name", "api_base", "only_hosts", "allow_models", "roles", "max_calls"),

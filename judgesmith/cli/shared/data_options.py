@@ -46,6 +46,17 @@ def data_options(command: Command) -> Command:
             "('bad|fair|good'). Repeatable.",
         ),
         reading_option(
+            "--labels",
+            multiple=True,
+            metavar="[NAME=]LABEL,…",
+            help="Labels that raters gave in place of ratings, such as fail,pass. Repeatable.",
+        ),
+        reading_option(
+            "--positive",
+            metavar="LABEL",
+            help="Label of good responses [default: pass, yes or true].",
+        ),
+        reading_option(
             "--missing",
             metavar="MARK,…",
             help="Markers of missing ratings, such as n/a,-. Empty cells are always missing.",
@@ -80,11 +91,11 @@ def data_words(data: Sequence[str], *, rated: bool = True) -> str:
     context = click.get_current_context(silent=True)
     words = [shlex.quote(one) for one in data]
     options = [] if context is None else context.command.params
-    wanted = ("columns", "scales", "missing", "decimal", "encoding", "sheet")
+    wanted = ("columns", "scales", "labels", "positive", "missing", "decimal", "encoding", "sheet")
     for option in options:
         name = str(option.name)
         said = context and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if not said or name not in (wanted if rated else wanted[:1] + wanted[4:]):
+        if not said or name not in (wanted if rated else wanted[:1] + wanted[-2:]):
             continue
         assert context is not None
         value = context.params.get(name, reading().get(name))
@@ -116,8 +127,24 @@ def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]
     for one in data if len(data) > 1 else ():
         with blaming(one):
             open_rows(one)
+    said = reading()
+    with blaming("--labels"):
+        said["labels"] = _labels_of(said.pop("labels", ()))
     with blaming(data[0]):
-        return read_many(data, columns=columns, scale=scale, **reading())
+        return read_many(data, columns=columns, scale=scale, **said)
+
+
+def _labels_of(given: tuple[str, ...]) -> dict[str, str]:
+    """Return labels by criterion as they were given; those of all under the empty name."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, separator, labels = one.rpartition("=")
+        if (separator and not name.strip()) or name.strip() in found:
+            raise InputError(
+                f"labels are given once for all, as in fail,pass, or by name; got {one!r}."
+            )
+        found[name.strip()] = labels
+    return found
 
 
 def scales_of(given: tuple[str, ...]) -> str | Scale | dict[str, str | Scale] | None:
@@ -139,22 +166,13 @@ def scales_of(given: tuple[str, ...]) -> str | Scale | dict[str, str | Scale] | 
             raise InputError(
                 f"the scale of {twice[0]} is given twice.", hint="keep one of the two."
             )
-        return {name: _scale(scale) for name, (_, _, scale) in zip(names, named, strict=True)}
+        return {name: scale for name, (_, _, scale) in zip(names, named, strict=True)}
     if len(given) > 1:
         raise InputError(
             f"the scales {', '.join(given)} do not say which criterion each is for.",
             hint=f"write NAME={given[0]}.",
         )
-    return _scale(given[0])
-
-
-def _scale(text: str) -> str | Scale:
-    """Return the scale that ``bad|fair|good`` lists by its labels, or else the text."""
-    if "|" not in text:
-        return text
-    from judgesmith.signatures.scale import Scale
-
-    return Scale.categorical(*(one.strip() for one in text.split("|")))
+    return given[0]
 
 
 def comma_names(text: str | None) -> tuple[str, ...]:

@@ -109,8 +109,10 @@ _READING = "judgesmith.cli.reading"  # where a command keeps how files are read
 def reading_option(name: str, **said: Any) -> Callable[[Command], Command]:
     """Return what adds an option that ``reading`` finds again."""
 
-    def keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
-        if value is not None:
+    def keep(
+        context: click.Context, option: click.Parameter, value: str | tuple[str, ...] | None
+    ) -> None:
+        if value not in (None, ()):
             context.meta.setdefault(_READING, {})[str(option.name)] = value
 
     return click.option(name, callback=keep, expose_value=False, **said)

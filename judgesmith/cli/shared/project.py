@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PROJECT = "judgesmith.yaml"
 _META = "judgesmith.cli.project"
-_READING = ("missing", "decimal", "encoding", "sheet")
+_READING = ("positive", "missing", "decimal", "encoding", "sheet")
 _BUDGET = {"calls": int, "tokens": int, "usd": float, "minutes": float}
 _KEYS = (
     *("data", "map", "scale", "labels", *_READING, "target"),

@@ -204,7 +204,7 @@ class Judge(AskingModule):
     @property
     def scale(self) -> Scale:
         """What scores are measured in."""
-        return self._settings.aggregation.scale
+        return self._settings.aggregation.scores_on
 
     @property
     def fingerprint(self) -> str:
@@ -402,6 +402,8 @@ class Judge(AskingModule):
             weighting=dict(judgement.weighting),
             notes=judgement.notes,
             calls=judgement.calls,
+            label=judgement.label,
+            probability=dict(judgement.probability),
             protocol=self.protocol.fingerprint,
         )
 

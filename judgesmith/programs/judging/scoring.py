@@ -37,8 +37,10 @@ from judgesmith.signatures.scale import PERCENT, Scale, levels_of, percent_of
 
 def aggregate(aggregation: Aggregation, judgement: Judgement, item: RatedItem) -> Judgement:
     """Return ``judgement`` with the score that ``aggregation`` makes of it."""
-    if judgement.problem is not None or aggregation.kind == "overall":
+    if judgement.problem is not None:
         return judgement
+    if aggregation.kind == "overall":
+        return decided(aggregation, judgement)
     term = terms_of(judgement, item)
     try:
         if aggregation.kind == "mean":
@@ -48,7 +50,30 @@ def aggregate(aggregation: Aggregation, judgement: Judgement, item: RatedItem) -
     except ValueError as fault:
         missing = {"score": None, "problem": str(fault), "reason": Reason.UNREADABLE}
         return judgement.model_copy(update=missing)
-    return judgement.model_copy(update={"score": score})
+    return decided(aggregation, judgement.model_copy(update={"score": score}))
+
+
+def decided(aggregation: Aggregation, judgement: Judgement) -> Judgement:
+    """Return a judgement with its label, and its score on the scale of the labels."""
+    decision = aggregation.decision
+    if decision is None or judgement.score is None:
+        return judgement
+    share = aggregation.scale.fraction(judgement.score)
+    labels = decision.scale.labels
+    update: dict[str, Any] = {
+        "score": decision.scale.points(share),
+        "label": decision.label(share),
+        "probability": {labels[0]: 1 - share, labels[1]: share} if len(labels) == 2 else {},
+    }
+    if decision.is_unsure(share):
+        unsure = Judgement.unscored(
+            f"left to people: the probability of {labels[-1]!r} is {share:.2f}, between "
+            "the limits of what the judge decides",
+            reason=Reason.LEFT_TO_PEOPLE,
+        )
+        update |= {"score": None, "label": None}
+        update |= {"problem": unsure.problem, "reason": unsure.reason}
+    return judgement.model_copy(update=update)
 
 
 def check_terms(aggregation: Aggregation) -> None:
