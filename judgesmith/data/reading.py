@@ -66,7 +66,7 @@ def read_items(
         A file ending in ``.jsonl``, ``.ndjson``, ``.json``, ``.csv`` or ``.tsv`` (each also
         with ``.gz``), ``.parquet`` or ``.xlsx``; a folder that ``save_to_disk`` wrote;
         ``hf://OWNER/NAME[/CONFIG][:SPLIT]``; ``-`` for JSON Lines on standard input; ``sample``
-        for the rated dataset that comes with the package.
+        or ``sample-verdicts`` for the datasets that come with the package.
     columns : ColumnMap, mapping, str or None
         Which columns hold what, as in ``source=article,response=summary,score=rating``. What
         it leaves out is recognised by common names, and the set's notes say so.

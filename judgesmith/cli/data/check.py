@@ -32,7 +32,8 @@ def command(
     """Validate DATA and describe it: rows, ratings, how well raters agree, what to mind.
 
     DATA is a file of rated data (.jsonl, .json, .csv, .tsv, .parquet, also .gz), '-' for
-    JSON Lines on standard input, or 'sample' for the texts that come with Judgesmith.
+    JSON Lines on standard input, or 'sample' (ratings)
+    or 'sample-verdicts' (pass and fail) for the texts that come with Judgesmith.
     """
     import numpy as np
 

@@ -124,7 +124,9 @@ def _write_project(file: str, *, force: bool, as_json: bool) -> None:
 
 def project_text(file: str, found: DataProposal) -> str:
     """Return the project file for a data file."""
-    place = file if file == "sample" or "://" in file else os.path.relpath(file)
+    from judgesmith.data.samples import SAMPLES
+
+    place = file if file in SAMPLES or "://" in file else os.path.relpath(file)
     parts = [
         "# Settings that every judgesmith command in this folder and below reads. Options win.\n",
         f"data: {_flow(place)}\n",

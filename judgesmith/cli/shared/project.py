@@ -140,7 +140,7 @@ class _Reader:
         _refuse(self.path, self.lines, key, why)
 
     def _place(self, name: str) -> str:
-        if name in ("sample", "-") or "://" in name or Path(name).is_absolute():
+        if name in ("sample", "sample-verdicts", "-") or "://" in name or Path(name).is_absolute():
             return name
         return os.path.relpath(self.path.parent / name)
 

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from judgesmith.data.formats import tables, text
 from judgesmith.data.formats.raw import RawRows, ReadOptions, Row
 from judgesmith.data.problems import DataError, Problem, shown_value
-from judgesmith.data.samples import sample_path
+from judgesmith.data.samples import SAMPLES, sample_path
 from judgesmith.errors import FileError, InputError, MissingFileError
 from judgesmith.front_door import installed
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STANDARD_INPUT = "-"
-SAMPLE = "sample"
-"""Names the rated dataset that comes with the package, wherever a file can be named."""
 ENTRY_POINTS = "judgesmith.formats"
 
 RowReader = Callable[[RawRows, IO[bytes]], Iterator[Row]]
@@ -162,7 +160,7 @@ def open_rows(
 ) -> RawRows:
     """Return the rows of a file by its ending, of ``-`` as JSON Lines, or of a table in memory.
 
-    ``sample`` is the rated dataset that comes with the package. Files are opened when the
+    ``sample`` and ``sample-verdicts`` come with the package. Files are opened when the
     first row is asked for, and held one row (Parquet: one batch) at a time; ``.json`` is read
     whole. A ``reader`` makes rows of a file's bytes in a way that its ending does not say.
     """
@@ -209,7 +207,7 @@ def _opened(source: Any, reader: RowReader | None) -> _Opened:
             hub,
             lambda raw: hub.rows(raw, str(source)),
         )
-    path = sample_path() if str(source) == SAMPLE else Path(source)
+    path = sample_path(str(source)) if str(source) in SAMPLES else Path(source)
     if path.is_dir():
         return _folder(path)
     if not path.exists():
@@ -256,11 +254,11 @@ def _unknown(path: Path) -> DataError:
 def _meant(path: Path) -> str | None:
     """Return the question whether a file of a name like it was meant."""
     beside = sorted(one.name for one in path.parent.glob("*") if one.exists())
-    bundled = [SAMPLE] if path.name == str(path) else []
+    bundled = [*SAMPLES] if path.name == str(path) else []
     like = difflib.get_close_matches(path.name, [*bundled, *beside], n=1, cutoff=0.75)
     if not like:
         return None
-    return f"did you mean {SAMPLE if like[0] in bundled else path.with_name(like[0])}?"
+    return f"did you mean {like[0] if like[0] in bundled else path.with_name(like[0])}?"
 
 
 def _from_file(raw: RawRows, path: Path, known: Format) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""The rated dataset that comes with the package, to try everything at once.
+"""The rated and the labelled dataset that come with the package, to try everything at once.
 
 They were written for this project and are no benchmark; the README beside the file says more.
 """
@@ -8,10 +8,13 @@ from pathlib import Path
 
 from judgesmith.errors import InputError
 
-__all__ = ["sample_path"]
+__all__ = ["SAMPLES", "sample_path"]
+
+SAMPLES = {"sample": "answers.jsonl", "sample-verdicts": "verdicts.jsonl"}
+"""The file of each bundled sample, by the name that every command and function takes."""
 
 
-def sample_path(name: str = "answers") -> Path:
+def sample_path(name: str = "sample") -> Path:
     """Return the JSON Lines file of a bundled sample.
 
     Raises
@@ -24,8 +27,6 @@ def sample_path(name: str = "answers") -> Path:
     >>> sample_path().name
     'answers.jsonl'
     """
-    folder = Path(str(resources.files(__name__)))
-    names = sorted(path.stem for path in folder.glob("*.jsonl"))
-    if name not in names:
-        raise InputError(f"no bundled sample is called {name!r}; there is: {', '.join(names)}.")
-    return folder / f"{name}.jsonl"
+    if name not in SAMPLES:
+        raise InputError(f"no bundled sample is called {name!r}; there is: {', '.join(SAMPLES)}.")
+    return Path(str(resources.files(__name__))) / SAMPLES[name]

@@ -194,7 +194,7 @@ class Manifest:
 
 def shard_digest(shard: Shard) -> str:
     """Return the SHA-256 of an input's bytes, in hex."""
-    return _sha256(shard.path or sample_path())
+    return _sha256(shard.path or sample_path(shard.name))
 
 
 @file_faults()

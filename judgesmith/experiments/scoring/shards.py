@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from judgesmith.data.formats.opening import SAMPLE, STANDARD_INPUT, endings, is_read, open_rows
+from judgesmith.data.formats.opening import STANDARD_INPUT, endings, is_read, open_rows
 from judgesmith.data.problems import DataError, Problem
 from judgesmith.data.reading import ColumnsGiven, ItemStream, stream_items
+from judgesmith.data.samples import SAMPLES
 from judgesmith.errors import InputError, MissingFileError, file_faults
 from judgesmith.experiments.scoring.formats import SCORE_ENDINGS, check_ending, output_ending
 
@@ -47,7 +48,7 @@ class Shard:
     @property
     def path(self) -> Path | None:
         """The file; None for standard input and the sample."""
-        return None if self.name in (STANDARD_INPUT, SAMPLE) else Path(self.name)
+        return None if self.name in (STANDARD_INPUT, *SAMPLES) else Path(self.name)
 
     @property
     def once(self) -> bool:
@@ -111,7 +112,7 @@ def _found(name: str) -> list[Shard]:
     if not name:  # as of a variable that is not set: not the working folder
         raise _problem(repr(name), "a file, a folder or a pattern", "an empty name")
     path = Path(name)
-    if name not in (STANDARD_INPUT, SAMPLE) and path.is_dir():
+    if name not in (STANDARD_INPUT, *SAMPLES) and path.is_dir():
         return [Shard(one, folder=name) for one in _in_folder(path)]
     if glob.has_magic(name) and not path.exists():
         return [Shard(one) for one in _matching(name)]
@@ -149,7 +150,7 @@ def _matching(pattern: str) -> list[str]:
 def _refuse_twice(names: Iterable[str]) -> None:
     seen: dict[str, str] = {}
     for name in names:
-        place = name if name in (STANDARD_INPUT, SAMPLE) else str(Path(name).resolve())
+        place = name if name in (STANDARD_INPUT, *SAMPLES) else str(Path(name).resolve())
         if place in seen:
             other = "" if seen[place] == name else f", also as {seen[place]}"
             raise _problem(name, "each file once", f"it twice{other}")

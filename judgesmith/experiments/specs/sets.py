@@ -8,6 +8,7 @@ from pathlib import Path
 from judgesmith.data.items import DataSet
 from judgesmith.data.problems import DataError
 from judgesmith.data.reading import read_items
+from judgesmith.data.samples import SAMPLES
 from judgesmith.data.scores import placed_rows
 from judgesmith.data.targets import targets_of
 from judgesmith.errors import FileError, InputError, MissingExtraError
@@ -87,7 +88,7 @@ class _Reader:
 
     def place(self, path: str, where: Place) -> str | Path | None:
         """Return where a file is, or None where it is not."""
-        if path == "sample":
+        if path in SAMPLES:
             return path
         try:
             return file_at(path, self.spec.origin.folder)

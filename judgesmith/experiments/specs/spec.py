@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, SkipValidation
 
+from judgesmith.data.samples import SAMPLES
 from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.compile.fields import CompileFields
 from judgesmith.experiments.specs.faults import Origin, SpecError, unknown_name
@@ -154,7 +155,7 @@ class Spec(SpecPart):
         ]
         found: dict[str, Place] = {}
         for path, place in named:
-            if path is not None and path != "sample":
+            if path is not None and path not in SAMPLES:
                 found.setdefault(path, place)
         return dict(sorted(found.items()))
 
