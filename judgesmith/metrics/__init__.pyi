@@ -8,6 +8,7 @@ from judgesmith.metrics import ratings as ratings
 from judgesmith.metrics import resampling as resampling
 from judgesmith.metrics import spans as spans
 from judgesmith.metrics import systems as systems
+from judgesmith.metrics import verdicts as verdicts
 from judgesmith.metrics.calibration.error import calibration_error
 from judgesmith.metrics.calibration.fitting import isotonic_map
 from judgesmith.metrics.comparing.significance import holm, permutation_test

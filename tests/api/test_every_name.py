@@ -23,6 +23,7 @@ DOORS = (
     "judgesmith.metrics.resampling",
     "judgesmith.metrics.spans",
     "judgesmith.metrics.systems",
+    "judgesmith.metrics.verdicts",
     "judgesmith.optimizers",
     "judgesmith.data",
     "judgesmith.experiments",
