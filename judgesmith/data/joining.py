@@ -17,7 +17,14 @@ from judgesmith.data.formats.raw import ReadOptions
 from judgesmith.data.items import DataSet
 from judgesmith.data.labels import LabelsGiven
 from judgesmith.data.problems import DataError, Problem, shown_value
-from judgesmith.data.rating_sheets import SUGGESTED_BY, RatingForm, Strays, chosen_note, stated_key
+from judgesmith.data.rating_sheets import (
+    SELECTION,
+    SUGGESTED_BY,
+    RatingForm,
+    Strays,
+    chosen_note,
+    stated_key,
+)
 from judgesmith.data.reading import ColumnsGiven, read_part
 from judgesmith.data.rows import ScaleGiven, given_scales
 from judgesmith.errors import InputError
@@ -223,7 +230,7 @@ def _with_ratings(known: RatedItem, item: RatedItem) -> RatedItem:
             gaps = () if part == "human" else (None if part == "rationale" else "",) * n_before
             before = old.get(name, () if part == "undecided" else gaps)
             beside[part][name] = (*before, *new[name])
-    mark = {name: item.extra[name] for name in (SUGGESTED_BY,) if name in item.extra}
+    mark = {name: item.extra[name] for name in (SUGGESTED_BY, SELECTION) if name in item.extra}
     return known.model_copy(
         update={
             **beside,

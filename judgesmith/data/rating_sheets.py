@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from judgesmith.signatures.scale import shortest
 SUGGESTED_BY = "suggested_by"
 """The field of a row that says how it was chosen."""
 
+SELECTION = "selection_probability"
+"""The field with the probability of a row that was drawn at random; empty for other rows."""
+
 RANDOM = "random"
 """How a row was chosen that may be reported on: all rows were as likely to be drawn."""
 
@@ -24,6 +28,27 @@ def was_chosen(item: RatedItem) -> bool:
     """Say whether a row was chosen for what a judge said of it, rather than drawn at random."""
     by = item.extra.get(SUGGESTED_BY)
     return isinstance(by, str) and by.strip() not in ("", RANDOM)
+
+
+def selection_chance(item: RatedItem) -> float | None:
+    """Return the probability with which a row was drawn to be rated; None where none is stated.
+
+    nan for a row that was chosen for what a judge said of it.
+    """
+    if was_chosen(item):
+        return math.nan
+    stated = str(item.extra.get(SELECTION) or "").strip().replace(",", ".")
+    if not stated:
+        return None
+    try:
+        chance = float(stated)
+    except ValueError:
+        chance = math.nan
+    if not 0 < chance <= 1:
+        raise InputError(
+            f"{SELECTION} must be a probability above 0 and up to 1; got {stated[:40]!r}."
+        )
+    return chance
 
 
 def chosen_note(items: Sequence[RatedItem]) -> list[str]:
@@ -45,7 +70,7 @@ KEY = "key"
 IDS = ("source_id", "system_id")
 TEXTS = ("source", "context", "response")
 COMMENT = "comment"
-MARKS = (SUGGESTED_BY, *IDS, KEY)
+MARKS = (SUGGESTED_BY, SELECTION, *IDS, KEY)
 
 _POINTS = re.compile(
     r"(?P<name>.+): a (?P<whole>whole )?number from (?P<low>\S+) \((?P<first>worst|best)\) "
@@ -132,6 +157,7 @@ def write_rating_sheet(
     criteria: Mapping[str, Scale],
     output: str | Path,
     *,
+    chance: float | None = None,
     overwrite: bool = False,
 ) -> int:
     """Write a CSV file with one row per text, for people to rate; return how many cells were cut.
@@ -144,6 +170,8 @@ def write_rating_sheet(
         What people rate, and on which scale.
     output : str or Path
         A file that ends in ``.csv``. It appears whole or not at all.
+    chance : float or None
+        The probability with which the random rows were drawn.
     overwrite : bool
         Whether another file of this name may be replaced, ratings and all.
 
@@ -163,7 +191,8 @@ def write_rating_sheet(
     lines = []
     for item, by in rows:
         shown = [cell_of(getattr(item, name) or "") for name in texts]
-        marks = [cell_of(by), *(cell_of(getattr(item, name)) for name in IDS), KEY_MARK + item.key]
+        drawn = f"{chance:.6g}" if chance is not None and by == RANDOM else ""
+        marks = [cell_of(by), drawn, *(cell_of(getattr(item, name)) for name in IDS), KEY_MARK + item.key]
         lines.append([*shown, *("" for _ in asked), "", *marks])
     header = [*texts, *asked, COMMENT, *MARKS]
     write_cells(place, [header, *lines], overwrite=overwrite)

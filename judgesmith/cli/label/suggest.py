@@ -180,7 +180,9 @@ def command(
             progress=None if progress is None else (lambda done: progress("rows", done, n_asked)),
         )
     with blaming(OUTPUT):
-        n_cut = write_rating_sheet(found.rows, criteria, place, overwrite=force)
+        n_cut = write_rating_sheet(
+            found.rows, criteria, place, chance=found.chance, overwrite=force
+        )
     usage, client = usage_of(lm, *others), lm_client_of(lm)
     assert usage is not None
     assert client is not None
@@ -225,6 +227,7 @@ def _plain(found: Suggestions) -> dict[str, Any]:
     return {
         "rows": len(found.rows),
         "chosen_by": found.counts,
+        "random_probability": found.chance,
         "of": found.n_rows,
         "rated": found.n_rated,
         "seen": found.n_seen,

@@ -292,6 +292,9 @@ class Suggestions:
         Rows without a score.
     causes : dict of Cause to int
         Why, code and sentence, with how many, most frequent first.
+    chance : float or None
+        The probability with which each row that could be chosen was drawn at random; None where
+        none was.
     """
 
     rows: tuple[tuple[RatedItem, str], ...]
@@ -302,6 +305,7 @@ class Suggestions:
     n_unasked: int = 0
     n_unscored: int = 0
     causes: Mapping[Cause, int] = field(default_factory=dict)
+    chance: float | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -455,6 +459,7 @@ def suggest(
         n_unasked=unrated.n_unasked,
         n_unscored=causes.total(),
         causes=dict(causes.most_common()),
+        chance=len(chosen) / (len(items) + unrated.n_unasked) if chosen else None,
     )
 
 
