@@ -192,7 +192,12 @@ def write_rating_sheet(
     for item, by in rows:
         shown = [cell_of(getattr(item, name) or "") for name in texts]
         drawn = f"{chance:.6g}" if chance is not None and by == RANDOM else ""
-        marks = [cell_of(by), drawn, *(cell_of(getattr(item, name)) for name in IDS), KEY_MARK + item.key]
+        marks = [
+            cell_of(by),
+            drawn,
+            *(cell_of(getattr(item, name)) for name in IDS),
+            KEY_MARK + item.key,
+        ]
         lines.append([*shown, *("" for _ in asked), "", *marks])
     header = [*texts, *asked, COMMENT, *MARKS]
     write_cells(place, [header, *lines], overwrite=overwrite)

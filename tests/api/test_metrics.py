@@ -18,6 +18,7 @@ from judgesmith.metrics import (
     resampling,
     spans,
     systems,
+    verdicts,
 )
 
 N_SOURCES, N_SYSTEMS = 20, 3
@@ -357,6 +358,16 @@ def test_systems(keep, rated):
     found = systems.prediction_powered_mean(rated["human"][:30], judge[:30], judge[30:])
     assert isinstance(found, systems.PredictionPoweredMean)
     keep("powered", found)
+
+
+def test_pass_rates(keep, rated):
+    human = np.where(np.arange(60) % 3 == 0, np.nan, rated["human"] > 3)
+    given = {"systems": rated["systems"], "sources": rated["sources"], "rng": rng()}
+    found = verdicts.corrected_rates(human, rated["judge"] > 50, **given)
+    assert isinstance(found, verdicts.PassRates)
+    assert isinstance(found.systems[0], verdicts.PassRate)
+    assert isinstance(found.differences[0], verdicts.PassRateDifference)
+    keep("rates", found)
 
 
 def test_spans(keep):
