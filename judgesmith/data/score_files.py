@@ -20,10 +20,12 @@ from judgesmith.data.scores import (
     Given,
     Key,
     Placed,
+    RecordedLabel,
     Samples,
     given_in,
     key_of,
     keys_of,
+    label_in,
     matched,
     named_key,
     names_in,
@@ -224,6 +226,7 @@ class Scores:
     criteria: tuple[Criteria, ...] = ()
     target: str | None = None
     samples: tuple[Samples, ...] = ()
+    recorded: tuple[RecordedLabel | None, ...] = ()
 
 
 def read_scores(
@@ -239,7 +242,8 @@ def read_scores(
     Parameters
     ----------
     path : str or Path
-        Rows of ``score`` output with ``source_id``, ``system_id``, ``score`` and ``problem``
+        Rows of ``score`` output with ``source_id``, ``system_id``, ``score`` (or ``label``, such
+        as pass) and ``problem``
         (``criteria`` and ``target`` are read where it wrote them); or recorded rows with
         ``source_id``, ``system_id``, ``criterion``, ``judge`` and ``scores``, of which the mean
         is taken. Any format that ``read_items`` reads.
@@ -387,6 +391,7 @@ def _scores(rows: Sequence[Placed], dataset: DataSet, *, label: str, n_unused: i
         criteria=criteria_of if any(criteria_of) else (),
         target=target_in(rows),
         samples=samples,
+        recorded=tuple(matched(rows, dataset, label_in)),
     )
 
 

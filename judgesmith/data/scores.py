@@ -10,6 +10,7 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,10 +19,12 @@ import numpy as np
 from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.formats.raw import RawRows, Row
 from judgesmith.data.items import DataSet
+from judgesmith.data.labels import is_undecided
 from judgesmith.data.problems import DataError, Problem, nothing_in, shown_value
 from judgesmith.data.sheets import as_written, cell_of
 from judgesmith.errors import InputError, file_faults
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason
+from judgesmith.signatures.scale import Scale
 
 Key = tuple[str, str]
 """Source and system of an item."""
@@ -41,6 +44,8 @@ BETWEEN = "|"
 """What stands between the systems of a comparison."""
 
 NO_ANSWER = Cause(Reason.UNREADABLE, "the recorded judge gave no readable score")
+
+LABEL_ALONE = Cause(Reason.OTHER, "the row has a label and no score")
 
 
 def key_of(row: Mapping[str, Any]) -> Key:
@@ -124,12 +129,77 @@ def value_in(row: Mapping[str, Any]) -> tuple[float, Cause | None]:
         if not numbers:
             return math.nan, NO_ANSWER
         return float(np.mean(numbers)), None
+    if "score" not in row and "label" in row:
+        return math.nan, LABEL_ALONE
     if "score" not in row:
         raise InputError(f"a row with {', '.join(row)}")
     if row["score"] is None or row["score"] == "":
         why = str(row.get("problem") or "unscored, without a reason")
         return math.nan, Cause(Reason.read(row.get("reason")), why)
     return number_in(row["score"]), None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedLabel:
+    """What a row of a file says beside its score: a label, its probabilities, the judge's words."""
+
+    where: str = field(compare=False)
+    label: Any = None
+    probability: Mapping[str, float] = field(default_factory=dict)
+    explanation: str = field(default="", compare=False)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the row has a label."""
+        return self.label is not None and self.label != ""
+
+    def beside(self, judgement: Judgement, scale: Scale) -> Judgement:
+        """Return the judgement with what the row says of the labels on a scale."""
+        if not self.is_given:
+            return judgement.model_copy(update={"explanation": self.explanation})
+        if is_undecided(self.label):
+            return Judgement.unscored(
+                f"the judge says {str(self.label).strip().casefold()}",
+                reason=Reason.LEFT_TO_PEOPLE,
+                explanation=self.explanation,
+            )
+        label = scale.label(self.label)
+        if label is None:
+            expected = f"one of the labels {', '.join(scale.labels)}, or unsure or n/a"
+            came = shown_value(self.label)
+            raise DataError(
+                [Problem(where=self.where, field="label", expected=expected, came=came)]
+            )
+        score = scale.read(label) if judgement.score is None else judgement.score
+        return Judgement(
+            score=score,
+            explanation=self.explanation,
+            criteria=judgement.criteria,
+            label=label,
+            probability={name: self.probability[name] for name in scale.labels}
+            if self.probability.keys() >= {*scale.labels}
+            else {},
+        )
+
+
+def label_in(where: str, row: Mapping[str, Any]) -> RecordedLabel | Problem:
+    """Return what a row says beside its score, or what is wrong with it."""
+    given = row.get("probability")
+    try:
+        shares = (
+            {str(k): number_in(one) for k, one in given.items()}
+            if isinstance(given, Mapping)
+            else {}
+        )
+    except ValueError as fault:
+        expected = "a number from 0 to 1 for each label"
+        return Problem(where=where, field="probability", expected=expected, came=str(fault))
+    return RecordedLabel(
+        where=where,
+        label=row.get("label"),
+        probability=shares,
+        explanation=str(row.get("explanation") or ""),
+    )
 
 
 def recorded_judgement(value: float, cause: Cause | None, criteria: Criteria) -> Judgement:

@@ -263,6 +263,13 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
     >>> targets_of(DataSet(name="toy", items=tuple(items)), "Kind + clear").name
     'kind+clear'
     """
+    targets = all_targets(dataset, target, aggregate)
+    _refuse_useless(targets)
+    return targets
+
+
+def all_targets(dataset: DataSet, target: str, aggregate: Aggregate = "mean") -> Targets:
+    """Return what :func:`targets_of` does, also where no judge can agree with it."""
     target, criteria = criteria_behind(dataset, target)
     scales = [dataset.scales[criterion] for criterion in criteria]
     # One criterion keeps its scale as it is; a mean of whole points is no whole point.
@@ -300,7 +307,7 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
     if not scale.ordered:
         labels = np.where(np.isnan(values), -1, np.nan_to_num(values)).astype(np.intp)
         values = np.where(np.isnan(values) | (values == scale.high), values, scale.low)
-    targets = Targets(
+    return Targets(
         name=target,
         scale=scale,
         values=values,
@@ -308,8 +315,6 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
         reasons=tuple(reasons),
         labels=labels,
     )
-    _refuse_useless(targets)
-    return targets
 
 
 def nobody_said(n: int, *, name: str, scale: Scale) -> Targets:

@@ -96,3 +96,13 @@ def interval_cell(estimate: _Plain, *, signed: bool = False) -> str:
     ends = [plain["low"], plain["high"]]
     shown = "" if None in ends else f" [{ends[0]:+.3f}, {ends[1]:+.3f}]"
     return f"{plain['value']:+.3f}{shown}"
+
+
+def percent_cell(estimate: _Plain) -> str:
+    """Return a share with its interval in whole percent, as in ``91% [84, 95]``."""
+    found = estimate.to_dict()
+    value, low, high = (found[name] for name in ("value", "low", "high"))
+    if value is None:
+        return "undefined"
+    shown = f"{100 * value:.0f}%"
+    return shown if None in (low, high) else f"{shown} [{100 * low:.0f}, {100 * high:.0f}]"

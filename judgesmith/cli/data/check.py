@@ -11,7 +11,7 @@ from judgesmith.cli.shared.data_options import data_options, data_words, load_da
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.options import json_option, seed_option
 from judgesmith.cli.shared.printing import print_json, print_table, say, say_wrapped
-from judgesmith.cli.shared.verdicts import data_verdict, print_verdict
+from judgesmith.cli.shared.verdicts import data_verdict, labels_verdict, print_verdict
 
 
 @tool("check")
@@ -39,6 +39,7 @@ def command(
 
     from judgesmith.data.targets import targets_of
     from judgesmith.experiments.evaluate.describing import describe
+    from judgesmith.experiments.evaluate.label_summary import label_table, rater_rows
 
     dataset = load_data(data, columns, scales)
     rng = np.random.default_rng(seed)
@@ -51,20 +52,32 @@ def command(
     if rated is not None:
         places = targets_of(dataset, target, aggregate).rated  # type: ignore[arg-type]
         n_sources = len(np.unique(dataset.groups[places]))
-    print_verdict(
-        data_verdict(
-            n_rated=0 if rated is None else rated.n_rated,
-            n_sources=n_sources,
-            half_width=found.half_width,
-            raters=math.nan if rated is None else rated.rater_vs_rest.value,
-            name=data_words((data,)),
+    labels = [one for one in found.labels if rated is None or one.name == rated.name]
+    if labels:
+        print_verdict(labels_verdict(labels[0], n_sources=n_sources, name=data_words((data,))))
+    else:
+        print_verdict(
+            data_verdict(
+                n_rated=0 if rated is None else rated.n_rated,
+                n_sources=n_sources,
+                half_width=found.half_width,
+                raters=math.nan if rated is None else rated.rater_vs_rest.value,
+                name=data_words((data,)),
+            )
         )
-    )
     print_table(f"{found.name}: rated data", found.overview(), left=2)
     # One column per criterion: there are more measures than fit side by side.
     header, *measures = zip(*found.criteria_table(), strict=True)
     if len(header) > 1:
         print_table("Ratings", measures, header=header)
+    if found.labels:
+        header, *measures = label_table(found.labels)
+        print_table("Labels", measures, header=header)
+        for one in found.labels:
+            rows = rater_rows(one)
+            if len(rows) > 1:
+                title = f"{one.name}: each rater against most of the others"
+                print_table(title, rows, header=["rater", "labels", "TPR", "TNR"])
     notes = [*found.rater_notes(), *found.notes]
     if found.warnings or notes:
         say()

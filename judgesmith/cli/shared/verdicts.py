@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from judgesmith.cli.shared.printing import answer, counted, say
 
 if TYPE_CHECKING:
+    from judgesmith.experiments.evaluate.label_summary import LabelSummary
     from judgesmith.metrics import Estimate, PairedEstimate
 
 WIDE = 0.2
@@ -141,6 +142,36 @@ def _gain_text(gain: PairedEstimate | None) -> Sequence[str]:
     if gain.value < 0:
         return [f"It is significantly worse than the baseline ({p})."]
     return [f"The gain is significant ({p})."]
+
+
+def labels_verdict(found: LabelSummary, *, n_sources: int, name: str) -> Verdict:
+    """Return whether labelled data suffice to compile and evaluate a judge."""
+    from judgesmith.experiments.evaluate.label_summary import LEAST_OF_A_CLASS
+
+    sizes = {found.positive: found.n_positive, found.negative: found.n_negative}
+    counts = ", ".join(f"{n} {label}" for label, n in sizes.items())
+    of = counted(n_sources, "source")
+    rows = f"{counted(found.n_labelled, 'labelled row')} from {of} ({counts})"
+    compiles = f"judgesmith compile {name} -o judge"
+    least = min(sizes, key=lambda label: sizes[label])
+    if not sizes[least]:
+        return Verdict(
+            text=f"One-sided data: {rows}. Label {LEAST_OF_A_CLASS} {least!r} rows or more; "
+            f"{found.labels_needed} tell how many of them a judge gets right to ±5 points.",
+            tone="bad",
+        )
+    known = " and ".join(
+        f"{rate.upper()} to ±{100 * width:.0f}" for rate, width in found.half_width.items()
+    )
+    text = f"{rows}; all of them would tell {known} points."
+    if sizes[least] < LEAST_OF_A_CLASS:
+        return Verdict(
+            text=f"Little data: {text} Label {LEAST_OF_A_CLASS - sizes[least]} more {least!r} rows "
+            "or more.",
+            tone="open",
+            next_command=compiles,
+        )
+    return Verdict(text=f"Ready to compile: {text}", tone="good", next_command=compiles)
 
 
 def data_verdict(

@@ -17,14 +17,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgesmith.data.columns import OVERALL
 from judgesmith.data.items import DataSet
 from judgesmith.data.targets import (
     Targets,
     UselessTargetError,
+    all_targets,
     rating_value,
     ratings_behind,
     target_names,
     targets_of,
+)
+from judgesmith.experiments.evaluate.label_summary import (
+    LabelSummary,
+    label_cautions,
+    label_summary,
 )
 from judgesmith.metrics import Estimate, human_ceiling, icc, krippendorff_alpha, spearman
 from judgesmith.metrics.comparing import sample_size_pearson
@@ -328,8 +335,10 @@ def cautions(found: Description) -> tuple[str, ...]:
     """Return warnings about a set, those on ratings first."""
     # Criteria of one form often share a trait: it is said once, with all their names.
     names: dict[str, list[str]] = {}
+    labelled = {one.name: one for one in found.labels}
     for one in found.summaries:
-        for trait in _traits(one):
+        labels = labelled.get(one.name)
+        for trait in _traits(one) if labels is None else label_cautions(labels):
             names.setdefault(trait, []).append(one.name)
     on_ratings = [f"{', '.join(those)}: {trait}" for trait, those in names.items()]
     return (*on_ratings, *_on_preferences(found), *_on_target(found), *_on_texts(found))
@@ -392,7 +401,7 @@ def _on_target(found: Description) -> Iterator[str]:
         return
     for reason, n in found.unrated_reasons.items():
         yield f"{target.name}: no value for {n} of {found.n_items} items, {reason}."
-    if target.n_rated < FEW_ITEMS:
+    if target.n_rated < FEW_ITEMS and not target.scale.is_verdict:
         known = f"tells a correlation of .5 to ±{found.half_width:.2f} at best"
         yield (
             f"{target.name}: rated on {_count(target.n_rated, 'item')} only, which "
@@ -493,6 +502,8 @@ class Description:
         What to mind, in sentences.
     notes : tuple of str
         How the rows were read.
+    labels : tuple of LabelSummary
+        One per criterion with labels such as pass and fail.
     """
 
     name: str
@@ -510,10 +521,13 @@ class Description:
     mirrored: tuple[str, ...]
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
+    labels: tuple[LabelSummary, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, ready for JSON: undefined is None, scales are texts."""
         plain: dict[str, Any] = _plain(self)
+        if not self.labels:
+            del plain["labels"]
         return plain
 
     def overview(self) -> list[list[str]]:
@@ -527,9 +541,14 @@ class Description:
         if self.target is not None:
             target = self.target
             several = f"{target.n_several} items with several raters"
+            labels = next((one for one in self.labels if one.name == target.name), None)
+            n_rated = target.n_rated if labels is None else labels.n_labelled
             rows += [
                 ["target", f"{target.name} on {target.scale}"],
-                ["rated rows", str(target.n_rated)],
+                ["rated rows", str(n_rated)],
+            ]
+        if self.target is not None and not self.target.scale.is_verdict:
+            rows += [
                 ["ceiling set by rater noise", f"{_number(target.ceiling)} ({several})"],
                 ["rater-vs-rest correlation", _number(target.rater_vs_rest.value)],
                 ["Spearman with length", _number(self.length_correlation)],
@@ -549,7 +568,8 @@ class Description:
         header = ["criterion", "scale", "rated", "unrated", "raters", "range", "mean", "sd"]
         header += ["ties", "α interval", "α ordinal", "ICC one", "ICC mean", "ICC two-way"]
         header += ["rater vs rest", "ceiling"]
-        table = [header, *map(_criterion_row, self.summaries)]
+        rated = [one for one in self.summaries if not one.scale.is_verdict]
+        table = [header, *map(_criterion_row, rated)] if rated else [header[:1]]
         # What is undefined throughout is said in words, by the warnings.
         kept = [{*cells[1:]} != {_UNDEFINED} for cells in zip(*table, strict=True)]
         return [list(itertools.compress(row, kept)) for row in table]
@@ -566,7 +586,9 @@ class Description:
         """Return what two-way correlations take for granted, and why some have none."""
         said = []
         for who, text in _WHO.items():
-            names = [one.name for one in self.summaries if one.who == who]
+            names = [
+                one.name for one in self.summaries if one.who == who and not one.scale.is_verdict
+            ]
             if names:
                 said.append(f"{', '.join(names)}: {text}")
         return said
@@ -622,7 +644,15 @@ def describe(
     """
     targets: Targets | None = None
     trouble: list[str] = []
-    if target_names(dataset):
+    labelled = [name for name in dataset.criteria if dataset.scales[name].is_verdict]
+    if (
+        labelled
+        and target == "auto"
+        and len(dataset.criteria) > 1
+        and (OVERALL not in dataset.criteria)
+    ):
+        trouble.append(f"{', '.join(labelled)}: labels have no mean; name one with --target.")
+    elif target_names(dataset):
         try:
             targets = targets_of(dataset, target, aggregate)
         except UselessTargetError as error:
@@ -661,6 +691,10 @@ def describe(
         mirrored=mirrored_criteria(dataset),
         warnings=tuple(trouble),
         notes=dataset.notes,
+        labels=tuple(
+            label_summary(dataset, all_targets(dataset, name, aggregate), rng=rng)
+            for name in labelled
+        ),
     )
     return dataclasses.replace(found, warnings=(*trouble, *cautions(found)))
 
@@ -670,6 +704,8 @@ def _ratings_of(
 ) -> tuple[NDArray[np.float64], list[tuple[float, ...]]]:
     """Return each item's value on a criterion, and the ratings behind it."""
     ratings = [item.human.get(name, ()) for item in dataset]
+    if dataset.scales[name].is_verdict:
+        return all_targets(dataset, name, aggregate).values, ratings
     values = [rating_value(one, aggregate) for one in ratings]
     return np.asarray(values, dtype=float), ratings
 

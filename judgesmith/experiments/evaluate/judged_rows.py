@@ -87,6 +87,13 @@ def rows_of_scores(
             strict=True,
         )
     ]
+    if targets.is_verdict:
+        judgements = [
+            one if recorded is None else recorded.beside(one, targets.scale)
+            for one, recorded in zip(
+                judgements, scores.recorded or [None] * len(judgements), strict=True
+            )
+        ]
     chosen = [judgements[i] for i in targets.rated.tolist()]
     return _rows(
         scores.label,
