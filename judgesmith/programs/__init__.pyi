@@ -24,6 +24,7 @@ from judgesmith.programs.families.modules import (
     PreferenceJudge,
     PromptFormatJudge,
     ReferenceJudge,
+    VerdictJudge,
 )
 from judgesmith.programs.families.own import judge_family
 from judgesmith.programs.families.pairwise import Preference, ResponsePair, prefer_each
@@ -67,6 +68,7 @@ __all__ = [
     "SavedPanel",
     "Supervisor",
     "Template",
+    "VerdictJudge",
     "export_judge",
     "family_of",
     "inspect_scorer",

@@ -114,6 +114,11 @@ class JudgeConfig(FrozenModel):
         """What the score is where nothing was learned, in words."""
         return "the model's own overall score"
 
+    @property
+    def scores_on(self) -> Scale:
+        """What scores are measured in."""
+        return self.aggregation.scores_on
+
     @record_faults()
     def decided(self, sets: Mapping[str, Any]) -> Self:
         """Return the protocol with some parts set otherwise."""

@@ -393,6 +393,8 @@ Level = int | float | str
 def percent_of(answer: Level, scale: Scale) -> float:
     if isinstance(answer, str):
         points = scale.read(answer)
+        if not scale.ordered:
+            return 100.0 * (scale.label(answer) == scale.positive)
     else:
         points = float(answer)
         # A model that answers between two points of a scale says something, too.
@@ -416,6 +418,8 @@ def level_of(percent: float, scale: Scale) -> Level:
 @functools.lru_cache(maxsize=64)
 def levels_of(scale: Scale) -> dict[str, float]:
     """Return what each level of a scale comes to on 0 to 100, by how it is written; worst first."""
+    if not scale.ordered:
+        return {name: 100.0 * (name == scale.positive) for name in scale.labels}
     points = range(int(scale.low), int(scale.high) + 1)
     written = scale.labels or tuple(map(str, points))
     return {name: 100 * scale.fraction(one) for name, one in zip(written, points, strict=True)}

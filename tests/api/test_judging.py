@@ -30,6 +30,7 @@ JUDGES = {
     "GPTScoreJudge": lambda: p.GPTScoreJudge(rubric=RUBRIC),
     "PromptFormatJudge": lambda: p.PromptFormatJudge(rubric=RUBRIC),
     "ReferenceJudge": lambda: p.ReferenceJudge(metric="rouge1"),
+    "VerdictJudge": lambda: p.VerdictJudge(rubric=RUBRIC),
 }
 
 

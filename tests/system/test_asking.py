@@ -40,6 +40,7 @@ ITEMS = [
     for number, response in enumerate(RESPONSES)
 ]
 
+THREE_LABELS = judgesmith.Scale.of_labels("rude", "wrong", "right", positive="right")
 JUDGES = {
     "fine": ("active-critic", {}),
     "fine, separate": ("active-critic", {"criteria_calls": "separate", "explain": "after"}),
@@ -63,6 +64,9 @@ JUDGES = {
     "annotator": ("annotator", {}),
     "annotator, whole": ("annotator", {"asks": "overall", "severity": "words", "rules": "off"}),
     "distilled": ("distilled", {}),
+    "verdict": ("verdict", {}),
+    "verdict, checks": ("verdict", {"asks": "checks", "explain": "after"}),
+    "verdict, unordered": ("verdict", {"answers": THREE_LABELS, "explain": "none"}),
     "samples": ("direct", {"samples": 2, "temperature": 1.0, "max_tokens": 64}),
 }
 

@@ -177,6 +177,7 @@ _JUDGES = (
     "auto-j",
     "annotator",
     "distilled",
+    "verdict",
 )
 """All kinds, as their families are called."""
 

@@ -227,7 +227,7 @@ class SavedJudge(SavedRecord):
     @property
     def scale(self) -> Scale:
         """What scores are measured in."""
-        return self.protocol.aggregation.scores_on
+        return self.protocol.scores_on
 
     def asked_questions(self) -> Iterator[tuple[str, Template]]:
         """Yield every question with its name."""

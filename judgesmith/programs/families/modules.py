@@ -51,6 +51,7 @@ from judgesmith.signatures.questions.task_inference import (
     ProposeCriteria,
     SelectCriteria,
 )
+from judgesmith.signatures.questions.verdict import decided_on
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Picked, Space
 
@@ -163,6 +164,28 @@ class ChecklistJudge(_LinesJudge):
     _family = "checklist"
     _lines = QUESTIONS
     _stood_in = ("Is it good?",) * MOST_WRITTEN
+
+
+class VerdictJudge(FamilyJudge):
+    """Write a critique, then give a label such as pass or fail, with its probability.
+
+    Examples
+    --------
+    >>> judge = VerdictJudge(answers="wrong|right")
+    >>> found = judge(source="The bridge opened on Monday.", response="It opened on Monday.")
+    >>> found.label, round(found.probability["right"], 2) == round(found.score, 2)
+    ('right', True)
+    """
+
+    _family = "verdict"
+
+    def _signatures(self) -> dict[str, type[dspy.Signature]]:
+        own: Any = self._settings
+        forms = self.family.forms(own)
+        return {
+            name: decided_on(one, forms[name].answers or own.answers, own.explain)
+            for name, one in super()._signatures().items()
+        }
 
 
 class GPTScoreJudge(FamilyJudge):

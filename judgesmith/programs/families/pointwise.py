@@ -178,7 +178,7 @@ def g_eval_steps(protocol: GEvalConfig, item: RatedItem) -> JudgeProgram:
         item,
         enough=lambda: all(term in settled for term in terms),
     )
-    judgement = _counted(_settled_alone(judgement, settled, protocol.answers), n_scored)
+    judgement = counted(_settled_alone(judgement, settled, protocol.answers), n_scored)
     return scoring.aggregate(protocol.aggregation, judgement, item)
 
 
@@ -203,7 +203,7 @@ def _settled_alone(judgement: Judgement, settled: _Settled, answers: Scale) -> J
     return judgement.model_copy(update=update)
 
 
-def _counted(judgement: Judgement, n: int) -> Judgement:
+def counted(judgement: Judgement, n: int) -> Judgement:
     if n < 2:
         return judgement
     how = {

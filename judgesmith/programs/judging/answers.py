@@ -382,8 +382,9 @@ def read_record(text: str, annotations: Mapping[str, Any], scale: Scale) -> dict
     if len(claims) > 1:
         raise InputError("the answer gives its fields in two JSON objects.")
     ((start, end, record),) = claims
-    if set(annotations) - set(record) == {"explanation"}:
-        record = {**record, "explanation": ""}  # a score counts without words
+    lacking = set(annotations) - set(record)
+    if lacking and lacking <= {"explanation", "critique"}:
+        record = {**record, **dict.fromkeys(lacking, "")}  # a score counts without words
     if not set(annotations) <= set(record):
         return None
     if _is_disowned(text, start, end):

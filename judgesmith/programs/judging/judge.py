@@ -204,7 +204,7 @@ class Judge(AskingModule):
     @property
     def scale(self) -> Scale:
         """What scores are measured in."""
-        return self._settings.aggregation.scores_on
+        return self._settings.scores_on
 
     @property
     def fingerprint(self) -> str:

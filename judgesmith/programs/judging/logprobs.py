@@ -194,7 +194,7 @@ def _plain(text: str) -> str:
 
 OVERALL = "overall"
 
-_NOTHING = 1e-12  # points, which chances that are hardly told from 0 leave of the lowest level
+NOTHING = 1e-12  # points, which chances that are hardly told from 0 leave of the lowest level
 _NOT_ASKED = AnswerProbabilities.none("no probabilities were asked for with this question")
 
 
@@ -217,7 +217,7 @@ def weighed(
         how[term] = Weighting(mode="probabilities", stated=stated, mass=given.mass)
         levels = levels_of(answers)
         points = sum(chance * levels[level] for level, chance in given.values.items())
-        return points if points > _NOTHING else 0.0
+        return points if points > NOTHING else 0.0
 
     again = _rescored(judgement, score, asked=OVERALL in found)
     update = (

@@ -224,6 +224,7 @@ _SHIPPED_IN = {
     "auto-j": "trained:AUTO_J",
     "annotator": "trained:ANNOTATOR",
     "distilled": "trained:DISTILLED",
+    "verdict": "verdict:VERDICT",
 }
 SHIPPED = {name: f"judgesmith.programs.families.{place}" for name, place in _SHIPPED_IN.items()}
 """Where the families of the package are, in the order in which they are listed."""

@@ -63,8 +63,11 @@ def decided(aggregation: Aggregation, judgement: Judgement) -> Judgement:
     update: dict[str, Any] = {
         "score": decision.scale.points(share),
         "label": decision.label(share),
-        "probability": {labels[0]: 1 - share, labels[1]: share} if len(labels) == 2 else {},
     }
+    if len(labels) == 2:
+        update["probability"] = {labels[0]: 1 - share, labels[1]: share}
+    elif set(judgement.probability) != set(labels):
+        update["probability"] = {}
     if decision.is_unsure(share):
         unsure = Judgement.unscored(
             f"left to people: the probability of {labels[-1]!r} is {share:.2f}, between "
@@ -136,6 +139,7 @@ def sampled_steps(
     item: RatedItem,
     *,
     enough: Callable[[], bool] | None = None,
+    field: str = "score",
 ) -> JudgeProgram:
     """Judge one response as often as ``protocol`` says, and make one judgement of it."""
     texts = {"source": item.source, "response": item.response, "context": item.context}
@@ -143,7 +147,14 @@ def sampled_steps(
         return Judgement.unscored(fault)
     levels = levels_of(protocol.answers) if protocol.weighting == "probabilities" else {}
     samples = [
-        Asking(item, sample=sample, again=protocol.samples + sample, calls=Calls(), levels=levels)
+        Asking(
+            item,
+            sample=sample,
+            again=protocol.samples + sample,
+            calls=Calls(),
+            levels=levels,
+            answer=field,
+        )
         for sample in range(protocol.samples)
     ]
     alone = len(samples) if enough is None else 1
@@ -170,6 +181,7 @@ class Asking:
     levels: Mapping[str, float] = field(default_factory=dict)
     probabilities: dict[str, AnswerProbabilities] = field(default_factory=dict)
     asked_about: set[str] = field(default_factory=set)
+    answer: str = "score"
 
     def of(
         self,
@@ -182,9 +194,9 @@ class Asking:
     ) -> Generator[PromptRequest, ModelReply, Value | Cause]:
         wanted = None
         if self.levels:
-            field = "assessments" if records else "score"
+            name = "assessments" if records else self.answer
             levels = tuple(self.levels)
-            wanted = ProbabilitiesOf(field=field, answers=levels, records=tuple(records))
+            wanted = ProbabilitiesOf(field=name, answers=levels, records=tuple(records))
         if not records:
             self.asked_about.add(about)
         inputs = {**self.item.texts, **more}
@@ -195,7 +207,7 @@ class Asking:
         def reading(fields: Mapping[str, Any]) -> Value:
             value = read(fields)
             if not records:
-                self.keep({"score": about})
+                self.keep({self.answer: about})
             return value
 
         return asked(ask, reading, again=self.again, calls=self.calls)
@@ -216,10 +228,12 @@ class Asking:
         self.probabilities.update({of: found[name] for name, of in terms.items() if name in found})
 
 
-def score_on(answers: Scale) -> Callable[[Mapping[str, Any]], CriterionScore]:
+def score_on(
+    answers: Scale, field: str = "score", words: str = "explanation"
+) -> Callable[[Mapping[str, Any]], CriterionScore]:
     def read(fields: Mapping[str, Any]) -> CriterionScore:
         return CriterionScore(
-            score=percent_of(fields["score"], answers), explanation=said(fields.get("explanation"))
+            score=percent_of(fields[field], answers), explanation=said(fields.get(words))
         )
 
     return read
@@ -314,7 +328,7 @@ def criteria_text(rubric: Rubric, answers: Scale = PERCENT) -> str:
 
 def _criterion_line(criterion: Criterion, answers: Scale) -> str:
     names = answers.labels or (f"{answers.low:g}", f"{answers.high:g}")
-    ends = [(names[0], criterion.worst), (names[-1], criterion.best)]
+    ends = [(names[0], criterion.worst if answers.ordered else ""), (names[-1], criterion.best)]
     meanings = [f"{points} means: {text}." for points, text in ends if text]
     return f"{criterion.name}: {' '.join(' '.join([criterion.definition, *meanings]).split())}"
 

@@ -33,10 +33,12 @@ from judgesmith.programs.offline.prior import (
 )
 from judgesmith.programs.offline.requests import (
     Answer,
+    Example,
     Fields,
     Piece,
     Question,
     Score,
+    UnreadableRequest,
     Words,
     answers_signature,
     features_of,
@@ -383,7 +385,7 @@ def _overall_after(prefix: Prefix) -> Belief:
     rows, grades = [], []
     question = read_prefix(prefix)
     for example in question.examples:
-        grade = _percent(example.outputs.get("score"), question.answers)
+        grade = _percent(_answer_in(example), question.answers)
         if grade is None:
             continue
         features = features_of(example.inputs)
@@ -403,12 +405,16 @@ def _criterion_after(prefix: Prefix, name: str, definition: str) -> Belief:
     for example in question.examples:
         said = _scores_in_json(example.outputs.get("assessments", ""), question.answers)
         grade = said.get(name)
-        if "score" in example.outputs:  # a question about this criterion alone
-            grade = _percent(example.outputs["score"], question.answers)
+        if "assessments" not in example.outputs:  # a question about this criterion alone
+            grade = _percent(_answer_in(example), question.answers)
         if grade is not None:
             rows.append(criterion_terms(facet_values(features_of(example.inputs))))
             grades.append(grade)
     return criterion_belief(quality_of(name, definition)).given(np.array(rows), np.array(grades))
+
+
+def _answer_in(example: Example) -> str | None:
+    return example.outputs.get("score", example.outputs.get("verdict"))
 
 
 def _verdict(features: FeatureVector, by_name: Mapping[str, float]) -> str:
@@ -665,6 +671,31 @@ def _check(prefix: Prefix, question: Question, fields: Fields) -> Answer:
         return {"score": [Score(0.0, 1.0)]}
     points = _points_of(quality_of("", fields.get("question") or ""), facet_values(features))
     return {"score": [Score(points, _CHECK_SPREAD)]}
+
+
+@answers_signature(
+    inputs="source response",
+    outputs="verdict",
+    optional="task criteria criterion guidelines context critique",
+)
+def _decide(prefix: Prefix, question: Question, fields: Fields) -> Answer:
+    """Answer ``DecideWhole`` and ``CheckOne``: each label by how good the text looks."""
+    features = features_of(fields)
+    facets = facet_values(features)
+    if fields.get("criterion"):
+        ((name, definition),) = listed_criteria(fields["criterion"] or "")[:1]
+        belief, terms = _criterion_after(prefix, name, definition), criterion_terms(facets)
+        words = explain(features, quality_of(name, definition).weights)
+    else:
+        implied = _implied(fields.get("criteria"), facets)
+        belief, terms = _overall_after(prefix), overall_terms(features, facets, implied)
+        words = _verdict(features, {})
+    found = _scored(fields, belief, terms)
+    n = len(question.answers.labels)
+    if n < 2:
+        raise UnreadableRequest("the question names no labels to choose from.")
+    spread = 1.0 if _says_nothing(fields) else _CHECK_SPREAD / (n - 1)
+    return {"verdict": [Score(found.mean, spread)], "critique": [_said(fields, words)]}
 
 
 _PLANNED_CHECKS: dict[Facet, str] = {

@@ -53,17 +53,19 @@ def with_explanation(signature: Asks, explain: Explain) -> Asks:
     """Return ``signature`` with explanations where ``explain`` wants them."""
     if explain == "before":
         return signature
-    return _moved(signature, explain)
+    return moved(signature, explain)
 
 
 @made_once
-def _moved(signature: Asks, explain: Explain) -> Asks:
+def moved(signature: Asks, explain: Explain, words: str = "explanation") -> Asks:
     if "assessments" in signature.output_fields:
         asked: Asks = signature.with_updated_fields("assessments", type_=ASSESSMENTS[explain])
         return asked
-    field = signature.output_fields["explanation"]
-    without = without_fields(signature, "explanation")
-    found: Asks = without if explain == "none" else without.append("explanation", field, type_=str)
+    if explain == "before":
+        return signature
+    field = signature.output_fields[words]
+    without = without_fields(signature, words)
+    found: Asks = without if explain == "none" else without.append(words, field, type_=str)
     return found
 
 
