@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,11 @@ from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.options import json_option, seed_option
 from judgesmith.cli.shared.printing import print_json, print_table, say, say_wrapped
 from judgesmith.cli.shared.verdicts import data_verdict, labels_verdict, print_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgesmith.experiments.evaluate.label_summary import LabelSummary
 
 
 @tool("check")
@@ -39,7 +45,6 @@ def command(
 
     from judgesmith.data.targets import targets_of
     from judgesmith.experiments.evaluate.describing import describe
-    from judgesmith.experiments.evaluate.label_summary import label_table, rater_rows
 
     dataset = load_data(data, columns, scales)
     rng = np.random.default_rng(seed)
@@ -70,14 +75,7 @@ def command(
     header, *measures = zip(*found.criteria_table(), strict=True)
     if len(header) > 1:
         print_table("Ratings", measures, header=header)
-    if found.labels:
-        header, *measures = label_table(found.labels)
-        print_table("Labels", measures, header=header)
-        for one in found.labels:
-            rows = rater_rows(one)
-            if len(rows) > 1:
-                title = f"{one.name}: each rater against most of the others"
-                print_table(title, rows, header=["rater", "labels", "TPR", "TNR"])
+    _print_labels(found.labels)
     notes = [*found.rater_notes(), *found.notes]
     if found.warnings or notes:
         say()
@@ -85,3 +83,17 @@ def command(
         say_wrapped(f"! {warning}", hang=2)
     for note in notes:
         say_wrapped(f"note: {note}", hang=6)
+
+
+def _print_labels(labels: Sequence[LabelSummary]) -> None:
+    """Print what labels tell, a column for each criterion, and each rater against the others."""
+    from judgesmith.experiments.evaluate.label_summary import label_table, rater_rows
+
+    if not labels:
+        return
+    header, *measures = label_table(labels)
+    print_table("Labels", measures, header=header)
+    for one in labels:
+        if len(rows := rater_rows(one)) > 1:
+            title = f"{one.name}: each rater against most of the others"
+            print_table(title, rows, header=["rater", "labels", "TPR", "TNR"])
