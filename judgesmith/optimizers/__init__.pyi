@@ -33,6 +33,7 @@ from judgesmith.optimizers.objectives.functions import (
     ShareScored,
 )
 from judgesmith.optimizers.objectives.grammar import parse_objective, parse_objectives
+from judgesmith.optimizers.objectives.verdicts import VerdictCost, VerdictRate
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.optimizers.protocol import ProtocolSearch
 from judgesmith.optimizers.random_search import RandomDemonstrationSearch
@@ -78,6 +79,8 @@ __all__ = [
     "SuccessiveHalving",
     "TieAccuracy",
     "TrialRecord",
+    "VerdictCost",
+    "VerdictRate",
     "WeightedSum",
     "parse_objective",
     "parse_objectives",

@@ -53,6 +53,9 @@ class PredictionTable:
     examples, judgements : tuple of dspy.Example, tuple of Judgement, or empty
         What the rows were made from, and what the judge said; only metrics of DSPy's kind read
         them.
+    threshold : float or None
+        The share of the judge's scale from which on a score means that the row is good; None where
+        people gave ratings, or the judge says no more than a score.
     evidence : float
         How many times as many rows these stand for: a part of the rows in a race stands for all.
 
@@ -83,6 +86,7 @@ class PredictionTable:
     examples: tuple[Any, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     evidence: float = 1.0
+    threshold: float | None = None
 
     def __post_init__(self) -> None:
         lengths = {len(self.predicted), len(self.human), len(self.sources), len(self.systems)}
@@ -148,6 +152,7 @@ class PredictionTable:
             kinds=self.kinds if kept else (),
             damaged=damaged,
             versioned=self.versioned if kept else None,
+            threshold=None,
         )
 
     def of_kinds(self, kinds: Iterable[Perturbation]) -> PredictionTable:
@@ -228,6 +233,7 @@ class PredictionTable:
             scale=_by_target({name: one.scale for name, one in parts.items()}),
             judge_scale=_by_target({name: one.judge_scale for name, one in parts.items()}),
             kinds=tables[0].kinds if "damaged" in columns else (),
+            threshold=tables[0].threshold,
         )
 
 
@@ -249,6 +255,7 @@ def prediction_table(
     versioned: NDArray[np.bool_] | None = None,
     is_rated: bool = True,
     examples: Sequence[Any] = (),
+    threshold: float | None = None,
 ) -> PredictionTable:
     """Return the table of judgements of rows, then of their versions, on one target."""
     n = len(human)
@@ -272,6 +279,7 @@ def prediction_table(
         versioned=versioned,
         examples=tuple(examples),
         judgements=tuple(judgements[:n]),
+        threshold=threshold,
     )
     rated = ~np.isnan(human)
     return table if rated.all() or not is_rated else table.take(np.flatnonzero(rated))

@@ -264,6 +264,7 @@ class Rows:
         *,
         judge_scale: Scale,
         usd: Sequence[float] = (),
+        threshold: float | None = None,
     ) -> PredictionTable:
         n = len(self)
         if len(judgements) not in (n, len(self.texts)):
@@ -286,6 +287,7 @@ class Rows:
                 versioned=self.versioned if with_versions else None,
                 is_rated=self.is_rated,
                 examples=self.examples,
+                threshold=threshold,
             )
             for one in targets
         }

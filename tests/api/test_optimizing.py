@@ -1,5 +1,7 @@
 """Make a judge better by ratings, as a DSPy optimizer does."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -134,9 +136,72 @@ def test_objectives_from_public_names_are_those_of_texts():
         "d_avg": o.AverageDiscernment(),
         "-mae": o.WeightedSum(((-1, o.AbsoluteError()),)),
         "-usd": o.WeightedSum(((-1, o.DollarsPerItem()),)),
+        "tnr": o.VerdictRate("tnr"),
+        "-cost(fail=5)": o.WeightedSum(((-1, o.VerdictCost((("fail", 5.0),))),)),
         "-false_alarms": o.WeightedSum(((-1, o.FalseAlarms()),)),
     }.items():
         assert objective == o.parse_objective(text)
+
+
+def labelled_table(threshold=None):
+    """Return what a judge says of 60 rows of which people fail every third."""
+    human = (np.arange(60) % 3 > 0).astype(float)
+    noise = np.random.default_rng(0).normal(scale=30, size=60)
+    return o.PredictionTable(
+        predicted=np.clip(30 + 40 * human + noise, 0, 100),
+        human=human,
+        sources=np.arange(60),
+        systems=np.array(["a"] * 60),
+        scale=judgesmith.Scale.of_labels("fail", "pass"),
+        judge_scale=judgesmith.Scale(low=0, high=100),
+        threshold=threshold,
+    )
+
+
+def test_verdicts_are_counted_by_the_threshold_of_a_table():
+    table = labelled_table(threshold=0.5)
+    good, passed = table.human == 1, table.predicted >= 50
+    found = {name: o.VerdictRate(name).value(table) for name in ("tpr", "tnr", "mcc", "f1")}
+    assert found["tpr"] == pytest.approx(passed[good].mean())
+    assert found["tnr"] == pytest.approx((~passed[~good]).mean())
+    assert found["mcc"] == pytest.approx(np.corrcoef(good, passed)[0, 1])
+    wrong = {"fail": (passed & ~good).sum(), "pass": (~passed & good).sum()}
+    cost = o.parse_objective("-cost(fail=5)").value(table)
+    assert cost == pytest.approx(-(5 * wrong["fail"] + wrong["pass"]) / 60)
+    both = o.parse_objective("balanced_accuracy").estimate(table, rng=np.random.default_rng(0))
+    assert both.value == pytest.approx((found["tpr"] + found["tnr"]) / 2)
+    assert both.low < both.value < both.high
+
+
+def test_without_a_threshold_each_source_has_one_that_the_others_teach():
+    table = labelled_table()
+    free, floored = (o.parse_objective(text) for text in ("balanced_accuracy", "tpr; tnr >= .75"))
+    assert 0.5 < free.value(table) < 1
+    assert floored.constraints[0].met(table)
+    assert floored.value(table) < o.VerdictRate("tpr").value(table)
+    # A judge that says nothing has verdicts by luck, and one that is always right none wrong.
+    told = table.predicting(table.human, judge_scale=table.scale)
+    assert free.value(told) == 1
+
+
+def test_kappa_of_two_labels_is_that_of_verdicts():
+    table = labelled_table(threshold=0.3)
+    good, passed = table.human == 1, table.predicted >= 30
+    agree = np.mean(good == passed)
+    chance = good.mean() * passed.mean() + (~good).mean() * (~passed).mean()
+    assert o.Kappa().value(table) == pytest.approx((agree - chance) / (1 - chance))
+
+
+def test_verdicts_need_labels():
+    table = labelled_table()
+    ratings = dataclasses.replace(table, scale=judgesmith.Scale(low=0, high=1))
+    with pytest.raises(judgesmith.InputError, match="these are ratings"):
+        o.VerdictRate().value(ratings)
+    with pytest.raises(judgesmith.InputError, match="named for 'bad'"):
+        o.parse_objective("-cost(bad=2)").value(table)
+    for text in ("-cost(fail=5", "-cost(fail)", "-cost(fail=0)", "cost"):
+        with pytest.raises(judgesmith.InputError):
+            o.parse_objective(text)
 
 
 def test_functions_and_metrics_are_objectives():

@@ -24,6 +24,8 @@ from judgesmith.optimizers import (
     PredictionTable,
     ShareScored,
     TieAccuracy,
+    VerdictCost,
+    VerdictRate,
     WeightedSum,
     parse_objective,
 )
@@ -41,11 +43,31 @@ ATOMS = [
     FunctionObjective(lambda table: float(np.corrcoef(table.predicted, table.human)[0, 1])),
     MetricObjective(lambda example, found: 1 - abs(example - found.score / 25) / 5),
 ]
+RATES = ("balanced_accuracy", "mcc", "f1", "tpr", "tnr")
+OF_LABELS = [
+    *map(VerdictRate, RATES),
+    *(VerdictCost(), VerdictCost((("fail", 5.0), ("pass", 1.0)))),
+    WeightedSum(((1, VerdictRate("mcc")), (-0.1, VerdictCost()))),
+    Constrained(VerdictRate("tpr"), (Constraint(VerdictRate("tnr"), 0.4),)),
+]
 SUMS = [
     WeightedSum(((1, Agreement("q")), (0.5, Kappa()), (-0.01, CallsPerItem()))),
     WeightedSum(((1, Agreement("q", "sample")), (0.5, LowestDiscernment()))),
     Constrained(Agreement("q"), (Constraint(Kappa(), 0.2), Constraint(ShareScored(), 0.5))),
 ]
+
+
+def labelled(table):
+    """Return the table of a judge of labels: what has a rating of 3 or more passes."""
+    scale = Scale.of_labels("fail", "pass")
+    return replace(table, human=(table.human >= 3).astype(float), scale=scale)
+
+
+@pytest.fixture
+def table_for(objective):
+    """Return what makes a table that the objective can look at."""
+    alike = labelled if objective in OF_LABELS else lambda table: table
+    return lambda **given: alike(table_of(**given))
 
 
 def table_of(seed=0, n_sources=10):
@@ -72,14 +94,14 @@ def table_of(seed=0, n_sources=10):
     )
 
 
-@pytest.fixture(params=[*ATOMS, *SUMS], ids=str)
+@pytest.fixture(params=[*ATOMS, *SUMS, *OF_LABELS], ids=str)
 def objective(request):
     return request.param
 
 
-def test_it_is_within_its_bounds(objective):
+def test_it_is_within_its_bounds(objective, table_for):
     low, high = objective.bounds
-    assert low <= objective.value(table_of()) <= high
+    assert low <= objective.value(table_for()) <= high
 
 
 def test_its_text_is_read_as_the_same(objective):
@@ -91,9 +113,9 @@ def test_its_text_is_read_as_the_same(objective):
     assert (str(found), found) == (str(own), own)
 
 
-def test_what_it_says_it_needs_is_what_it_looks_at(objective):
+def test_what_it_says_it_needs_is_what_it_looks_at(objective, table_for):
     """Without it there is no number, and what it does not need changes nothing."""
-    table = table_of()
+    table = table_for()
     value = objective.value(table)
     nothing = {
         "versions": replace(table, kinds=(), damaged=None, versioned=None),
@@ -113,28 +135,28 @@ def test_what_it_says_it_needs_is_what_it_looks_at(objective):
         assert objective.value(other) == pytest.approx(value, abs=1e-12)
 
 
-def test_the_parts_of_rows_add_up_to_it(objective):
-    table = table_of(n_sources=6)
+def test_the_parts_of_rows_add_up_to_it(objective, table_for):
+    table = table_for(n_sources=6)
     parts = objective.row_parts(table)
     aim = objective.unconditional()
     assert np.nansum(parts) == pytest.approx(aim.value(table))
 
 
-def test_every_source_once_is_the_number_itself(objective):
-    table = table_of()
+def test_every_source_once_is_the_number_itself(objective, table_for):
+    table = table_for()
     counted = objective.counted(table, np.repeat(np.arange(10), 4), 10)
     assert counted.value == pytest.approx(objective.value(table))
     assert counted.of_counts(np.ones((1, 10)))[0] == pytest.approx(objective.value(table))
 
 
-def test_a_judge_is_no_better_than_itself(objective):
-    table = table_of()
+def test_a_judge_is_no_better_than_itself(objective, table_for):
+    table = table_for()
     gain = objective.gain(table, table, rng=np.random.default_rng(0))
     assert (gain.value, gain.low, gain.high) == (0, 0, 0)
 
 
-def test_an_estimate_is_of_the_number(objective):
-    table = table_of()
+def test_an_estimate_is_of_the_number(objective, table_for):
+    table = table_for()
     found = objective.estimate(table, rng=np.random.default_rng(0))
     assert found.value == pytest.approx(objective.unconditional().value(table))
     assert found.low <= found.value <= found.high

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -36,6 +36,7 @@ from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.draws import Counted, ratio_of_sums
 from judgesmith.metrics.resampling.intervals import AveragedUnits, scored_by_both
 from judgesmith.optimizers.objectives.base import UNDEFINED, Objective, TargetMean, shared_rows
+from judgesmith.optimizers.objectives.verdicts import ThresholdRule, VerdictRate
 from judgesmith.optimizers.predictions import PredictionTable, Scales
 from judgesmith.signatures.scale import Scale
 
@@ -235,12 +236,19 @@ def on_levels(table: PredictionTable) -> tuple[FloatArray, FloatArray, FloatArra
     return nearest_levels(points, levels=levels), human, levels
 
 
+def has_two_labels(table: PredictionTable) -> bool:
+    scale = table.scale
+    return isinstance(scale, Scale) and scale.is_verdict and len(scale.labels) == 2
+
+
 MOST_POINTS = 1000.0  # no error is thought of as larger, where a bound is needed
 
 
 @dataclass(frozen=True)
 class Kappa(TargetMean):
     """Agreement on the level beyond chance: Cohen's weighted kappa.
+
+    Where people gave two labels, such as pass and fail, that of verdicts: see ``VerdictRate``.
 
     Parameters
     ----------
@@ -254,6 +262,7 @@ class Kappa(TargetMean):
     """
 
     weights: Weights = "quadratic"
+    rule: ThresholdRule | None = field(default=None, repr=False, compare=False)
     needs = frozenset({"scores", "ratings", "scale"})
     bounds = (-1.0, 1.0)
 
@@ -265,7 +274,17 @@ class Kappa(TargetMean):
     def __str__(self) -> str:
         return "kappa" if self.weights == "quadratic" else "kappa_linear"
 
+    def decided_by(self, rule: ThresholdRule) -> Objective:
+        return replace(self, rule=rule)
+
+    @property
+    def of_two_labels(self) -> VerdictRate:
+        """The same number where people gave two labels."""
+        return VerdictRate("kappa", self.rule)
+
     def of_target(self, table: PredictionTable) -> float:
+        if has_two_labels(table):
+            return self.of_two_labels.of_target(table)
         judge, people, levels = on_levels(table)
         scored = ~np.isnan(judge)
         if not scored.any():
@@ -273,6 +292,8 @@ class Kappa(TargetMean):
         return weighted_kappa(people[scored], judge[scored], levels=levels, weights=self.weights)
 
     def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
+        if has_two_labels(table):
+            return self.of_two_labels.counted_target(table, sources, n_sources)
         judge, people, levels = on_levels(table)
         own = sources[: len(judge)]
         found = counted_kappa(people, judge, own, n_sources, levels=levels, weights=self.weights)

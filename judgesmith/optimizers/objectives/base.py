@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -142,6 +142,10 @@ class Objective(ABC):
     def weighted(self) -> tuple[tuple[float, Objective], ...]:
         """Return the objective as the terms of a sum."""
         return ((1.0, self),)
+
+    def decided_by(self, rule: Any) -> Objective:
+        """Return it by the threshold of a ``ThresholdRule``, where it counts verdicts."""
+        return self
 
     def unconditional(self) -> Objective:
         """Return what counts where all conditions are met."""

@@ -18,6 +18,7 @@ from judgesmith.metrics.records import Estimate
 from judgesmith.metrics.resampling.draws import Counted
 from judgesmith.optimizers.objectives.base import Need, Objective, rated_terms_of
 from judgesmith.optimizers.objectives.discernment import careful_p, moved_to
+from judgesmith.optimizers.objectives.verdicts import rule_of, with_rule
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.signatures.scale import shortest
 
@@ -68,6 +69,8 @@ class WeightedSum(Composite):
                 lower = f"lower; subtract it, as in q - .1*{atom}."
                 remedy = lower if weight > 0 else f"higher; add it, as in 2*{atom}."
                 raise InputError(f"{atom} is better when {remedy}")
+        if len(self.terms) > 1 and all(getattr(one, "rule", None) is None for _, one in self.terms):
+            object.__setattr__(self, "terms", with_rule(self.terms, rule_of([self.terms])))
 
     def __str__(self) -> str:
         return written(self.terms)
@@ -205,6 +208,18 @@ class Constraint:
         return np.where(short < 1e-12, 0.0, short)
 
 
+def by_one_threshold(
+    aims: Sequence[Objective], constraints: Sequence[Constraint]
+) -> tuple[tuple[WeightedSum, ...], tuple[Constraint, ...]]:
+    """Return aims and conditions whose numbers of verdicts are of one threshold, for all alike."""
+    floors = [(one.left.weighted(), one.bound) for one in constraints]
+    rule = rule_of([one.weighted() for one in aims], floors)
+    return (
+        tuple(WeightedSum(with_rule(one.weighted(), rule)) for one in aims),
+        tuple(Constraint(WeightedSum(with_rule(terms, rule)), bound) for terms, bound in floors),
+    )
+
+
 def violation_of(constraints: Iterable[Constraint], table: PredictionTable) -> float:
     return math.fsum(
         float(one.violation_of(np.asarray(one.left.value(table)))) for one in constraints
@@ -236,6 +251,9 @@ class Constrained(Composite):
         object.__setattr__(self, "aim", WeightedSum(self.aim.weighted()))
         if not self.constraints:
             raise InputError("a constrained objective has one constraint or more; got none.")
+        (aim,), constraints = by_one_threshold((self.aim,), self.constraints)
+        object.__setattr__(self, "aim", aim)
+        object.__setattr__(self, "constraints", constraints)
 
     def __str__(self) -> str:
         return "; ".join(map(str, (self.aim, *self.constraints)))
@@ -430,6 +448,10 @@ class SeveralObjectives:
         twice = [name for name in self.names if self.names.count(name) > 1]
         if twice:
             raise InputError(f"every objective is named once; got {twice[0]} twice.")
+        if any(hasattr(one, "rule") for one in self.atoms):
+            aims, constraints = by_one_threshold(self.aims, self.constraints)
+            object.__setattr__(self, "aims", aims)
+            object.__setattr__(self, "constraints", constraints)
 
     def __str__(self) -> str:
         return "; ".join((", ".join(self.names), *map(str, self.constraints)))

@@ -5,7 +5,8 @@
     objectives = sum { "," sum } { ";" constraint }
     constraint = sum ( ">=" | "<=" ) [ "+" | "-" ] number
     sum        = [ "+" | "-" ] term { ( "+" | "-" ) term }
-    term       = [ number [ "*" ] ] name [ "@" level ]
+    term       = [ number [ "*" ] ] name [ "@" level | "(" costs ")" ]
+    costs      = label "=" number { "," label "=" number }
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from judgesmith.optimizers.objectives.functions import (
     ShareScored,
     objective_of,
 )
+from judgesmith.optimizers.objectives.verdicts import VerdictCost, VerdictRate, costs_of
 
 CORRELATIONS: tuple[Statistic, ...] = ("q", *(name for name in get_args(Statistic) if name != "q"))
 
@@ -54,6 +56,12 @@ PLAIN: Mapping[str, Callable[[], Objective]] = {
     "kappa_linear": lambda: Kappa("linear"),
     "adjacent": NeighbourAccuracy,
     "mae": AbsoluteError,
+    "balanced_accuracy": VerdictRate,
+    "mcc": lambda: VerdictRate("mcc"),
+    "f1": lambda: VerdictRate("f1"),
+    "tpr": lambda: VerdictRate("tpr"),
+    "tnr": lambda: VerdictRate("tnr"),
+    "cost": VerdictCost,
     "d_min": LowestDiscernment,
     "d_avg": AverageDiscernment,
     "false_alarms": FalseAlarms,
@@ -242,8 +250,6 @@ class _Reader:
         return sign * weight, self._atom()
 
     def _atom(self) -> Objective:
-        if self.token.text == "cost":
-            raise self._fault("usd, which is dollars per item, or calls, which is calls per item")
         if self.token.kind != "name" or self.token.text not in NAMES:
             what = "a known name" if self.token.kind == "name" else "a name or a weight"
             raise self._fault(f"{what}; names are {', '.join(NAMES)}", known=NAMES)
@@ -257,9 +263,24 @@ class _Reader:
             if self.token.text not in known:
                 raise self._fault(f"a level; those of {name} are {', '.join(known)}", known=known)
             level = self._step().text
+        if name == "cost" and self.token.text == "(":
+            return VerdictCost(self._costs())
         if name in PLAIN:
             return PLAIN[name]()
         return TieAccuracy(level) if name == TIES else Agreement(name, level)  # type: ignore[arg-type]
+
+    def _costs(self) -> tuple[tuple[str, float], ...]:
+        """Read what wrong verdicts cost, by label, to the closing bracket."""
+        within, closed, _ = self.text[self.token.start + 1 :].partition(")")
+        if not closed:
+            raise self._fault("costs in brackets, as in cost(fail=5, pass=1)")
+        self.place = self.token.start + 1 + len(within) + 1
+        try:
+            costs = costs_of(within)
+        except InputError as fault:
+            raise InputError(f"{self._place(self.token)}: {fault}") from None
+        self.token = self._next()
+        return costs
 
     def _sign(self) -> float:
         if not self._at("+", "-"):
