@@ -19,7 +19,7 @@ source are resampled together. ``confidence`` is the nominal coverage of an inte
 
 A ``ValueError`` names lists that do not pair up, a missing or infinite human score, a missing
 label, text where numbers belong, or a setting out of its range; a ``TypeError`` other kinds.
-Functions ending in ``_error`` are better when lower; all others are better when higher.
+Functions ending in ``_error`` or ``_cost`` are better when lower; all others when higher.
 Undefined is nan, never 0, and what is left out is counted. NumPy is loaded with the first name
 that is used, SciPy only where a formula needs it. The names are listed in ``__init__.pyi``.
 """

@@ -78,7 +78,7 @@ def group_codes(
             f"{name} must hold one label per item, such as a string or a number; {error}."
         ) from error
     for label in seen:
-        if _is_missing(label):
+        if is_missing(label):
             raise ValueError(
                 f"{name} holds a missing label ({label!r}), the first at index "
                 f"{np.flatnonzero(codes == seen[label])[0]}; give every item one."
@@ -197,7 +197,7 @@ def _integer_codes(labels: NDArray[np.integer[Any]]) -> tuple[IntArray, int]:
     return rank[inverse], len(first)
 
 
-def _is_missing(label: object) -> bool:
+def is_missing(label: object) -> bool:
     """Say whether a label stands for none."""
     try:
         # A nan differs from itself, so every missing id would silently be a group of its own.

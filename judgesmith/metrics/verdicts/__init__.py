@@ -1,4 +1,4 @@
-"""Labels and verdicts: what a judge's passes and fails are worth."""
+"""Labels such as pass and fail: confusion, thresholds, comparisons, aggregation of raters."""
 
 from judgesmith.front_door import stub_door
 

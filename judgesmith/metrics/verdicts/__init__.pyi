@@ -1,8 +1,61 @@
+from judgesmith.metrics.verdicts.comparing import VerdictComparison, compare_verdicts
+from judgesmith.metrics.verdicts.confusion import VerdictMetric, counted_verdicts
 from judgesmith.metrics.verdicts.rates import (
     PassRate,
     PassRateDifference,
     PassRates,
     corrected_rates,
 )
+from judgesmith.metrics.verdicts.shares import (
+    VerdictAgreement,
+    accuracy,
+    balanced_accuracy,
+    cohen_kappa,
+    expected_cost,
+    f1,
+    macro_f1,
+    mcc,
+    npv,
+    precision,
+    tnr,
+    tpr,
+    verdict_agreement,
+)
+from judgesmith.metrics.verdicts.threshold import (
+    Floor,
+    ThresholdObjective,
+    TradeOff,
+    VerdictThreshold,
+    out_of_fold_verdicts,
+    verdict_threshold,
+)
 
-__all__ = ["PassRate", "PassRateDifference", "PassRates", "corrected_rates"]
+__all__ = [
+    "Floor",
+    "PassRate",
+    "PassRateDifference",
+    "PassRates",
+    "ThresholdObjective",
+    "TradeOff",
+    "VerdictAgreement",
+    "VerdictComparison",
+    "VerdictMetric",
+    "VerdictThreshold",
+    "accuracy",
+    "balanced_accuracy",
+    "cohen_kappa",
+    "compare_verdicts",
+    "corrected_rates",
+    "counted_verdicts",
+    "expected_cost",
+    "f1",
+    "macro_f1",
+    "mcc",
+    "npv",
+    "out_of_fold_verdicts",
+    "precision",
+    "tnr",
+    "tpr",
+    "verdict_agreement",
+    "verdict_threshold",
+]
