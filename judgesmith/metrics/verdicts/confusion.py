@@ -83,7 +83,7 @@ class CodedVerdicts:
         codes = np.stack(
             [class_codes(each, known, name=name) for each, name in zip(given, names, strict=True)]
         )
-        labelled, kept = codes[0] >= 0, (codes >= 0).all(axis=0)
+        labelled, kept = codes[0] >= 0, codes.min(axis=0) >= 0
         own = source_codes(sources, len(kept), kept)
         return cls(
             true=codes[0, kept],
@@ -121,14 +121,16 @@ def class_list(
     values: Iterable[object], classes: Sequence[object] | None, positive: object
 ) -> tuple[tuple[object, ...], int]:
     """Return the classes, those that occur if none are given, and the place of the positive one."""
+    known: tuple[object, ...]
     if classes is None:
         given = [value for value in values if not is_missing(value)]
         try:
             occur = set(given)
         except TypeError as error:
             raise TypeError(f"labels must be words, booleans or numbers; {error}.") from error
-        known = next((pair for pair in _PAIRS if {_folded(each) for each in occur} <= {*pair}), ())
-        known = tuple(_as_written(word, occur) for word in known) or tuple(in_order(occur))
+        folded = {_folded(each) for each in occur}
+        pair = next((pair for pair in _PAIRS if folded <= {*pair}), ())
+        known = tuple(_as_written(word, occur) for word in pair) or tuple(in_order(occur))
     else:
         known = tuple(classes)
         if len(set(known)) != len(known) or len(known) < 2:
