@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 N_PAIRS, N_ROWS = 3, 4  # pairs and rows that are shown at most: about as much as a long article
 
+_WORDS = "rater's words"
+
 LONGEST_SHOWN = 1000  # characters shown of each text; what is left out of its middle is said
 
 
@@ -106,8 +108,14 @@ class Feedback:
         )
         if (first.source, first.context) == (second.source, second.context):
             answers = {"response A": _cut(first.response), "response B": _cut(second.response)}
-            return {"rated": told, **_given(first), **answers}
-        return {"rated": told, "A": _whole(first), "B": _whole(second)}
+            said = {f"{_WORDS} of A": self._words(better), f"{_WORDS} of B": self._words(worse)}
+            words = {name: text for name, text in said.items() if text}
+            return {"rated": told, **_given(first), **answers, **words}
+        whole = {"A": _whole(first), "B": _whole(second)}
+        for one, row in zip("AB", (better, worse), strict=True):
+            if words_of_row := self._words(row):
+                whole[one][_WORDS] = words_of_row
+        return {"rated": told, **whole}
 
     def _row(self, row: int) -> dict[str, Any]:
         people, own = self._scales
@@ -122,7 +130,12 @@ class Feedback:
         found = {"rated": f"Rated {rated}; {scored}.{added}", **_whole(self.rows.items[row])}
         if verdict.explanation:
             found["judge's explanation"] = _cut(verdict.explanation)
+        if words := self._words(row):
+            found[_WORDS] = words
         return found
+
+    def _words(self, row: int) -> str:
+        return _cut(self.rows.words(row, self.target))
 
     @property
     def _scales(self) -> tuple[Scale, Scale]:

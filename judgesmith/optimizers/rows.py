@@ -158,6 +158,7 @@ class Rows:
     kinds: tuple[Perturbation, ...] = ()
     versions: tuple[tuple[RatedItem | None, ...], ...] = ()
     examples: tuple[Any, ...] = ()
+    rationale: tuple[Mapping[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         n = len(self.items) if self.kinds else 0
@@ -181,6 +182,7 @@ class Rows:
             criteria={name: points[chosen] for name, points in self.criteria.items()},
             versions=tuple(self.versions[i] for i in chosen) if self.versions else (),
             examples=tuple(self.examples[i] for i in chosen) if self.examples else (),
+            rationale=tuple(self.rationale[i] for i in chosen) if self.rationale else (),
         )
 
     @property
@@ -231,6 +233,10 @@ class Rows:
         left_out = frozenset(keys)
         kept = [i for i, item in enumerate(self.items) if item.key not in left_out]
         return self.take(kept)
+
+    def words(self, row: int, target: str = SCORE) -> str:
+        """Return a rater's words of why a row is rated as it is; empty without any."""
+        return self.rationale[row].get(folded(target), "") if self.rationale else ""
 
     def said(self, target: str) -> FloatArray:
         if target == SCORE or not self.is_rated:
@@ -328,6 +334,7 @@ def rated_example(
     group: int | str,
     criteria: Mapping[str, float] | None = None,
     versions: Versions = (),
+    rationale: Mapping[str, str] | None = None,
 ) -> dspy.Example:
     """Return one rated row as a DSPy example.
 
@@ -341,6 +348,9 @@ def rated_example(
         What people said of single criteria, from 0 (worst) to 100 (best).
     versions : sequence of (Perturbation, RatedItem or None)
         Changed versions of the row, where an objective looks at them; the same kinds in all rows.
+    rationale : dict of str to str, or None
+        A rater's words of why, by criterion, of the whole under ``score``: demonstrations and
+        rewrites show them, so give them of rows to learn from alone.
 
     Examples
     --------
@@ -361,6 +371,8 @@ def rated_example(
     )
     if versions:
         example.versions = tuple(versions)
+    if rationale:
+        example.rationale = dict(rationale)
     return example.with_inputs("source", "context", "response")
 
 
@@ -378,6 +390,7 @@ def rows_from(
     if percent_of_max:
         scale.percent_of_max(scale.high)  # refused here, before anything is asked
     kinds = _kinds_of(versions)
+    words = [_words_of(example) for example in examples]
     if np.isnan(human).any() and not (np.isnan(human).all() and kinds):
         raise InputError("a score is nan.", hint="leave unrated items out.")
     return Rows(
@@ -395,7 +408,13 @@ def rows_from(
             if kinds
         ),
         examples=tuple(examples),
+        rationale=tuple(words) if any(words) else (),
     )
+
+
+def _words_of(example: dspy.Example) -> dict[str, str]:
+    given = example.get("rationale")
+    return {folded(k): str(v) for k, v in given.items()} if isinstance(given, Mapping) else {}
 
 
 def _item_of(example: dspy.Example, place: int) -> tuple[RatedItem, float]:

@@ -12,8 +12,10 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    SerializerFunctionWrapHandler,
     ValidationError,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -67,6 +69,22 @@ class Criterion(BaseModel):
         return _unmarked(text)
 
 
+class Guideline(BaseModel):
+    """A rule of judging in one sentence, and the rows of whose raters' words it was made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+
+    text: str = Field(min_length=1, max_length=500)
+    rows: tuple[str, ...] = ()
+
+    @field_validator("text")
+    @classmethod
+    def _one_printable_line(cls, text: str) -> str:
+        if not text.isprintable():
+            raise InputError(f"expected a sentence on one printable line; got {_cut(text)}.")
+        return _unmarked(text)
+
+
 class Rubric(BaseModel):
     """A description of the task and the criteria of a good response.
 
@@ -78,6 +96,8 @@ class Rubric(BaseModel):
         summarization, dialogue, translation, …; may be empty.
     criteria : tuple of Criterion
         In the order they are shown; names differ.
+    guidelines : tuple of Guideline
+        Rules of judging, one sentence each, as raters' words gave them; a text stands for one.
     provenance : dict
         Where the rubric comes from; kept, and never shown to the model.
 
@@ -102,7 +122,19 @@ class Rubric(BaseModel):
     task: str = ""
     task_type: str = ""
     criteria: tuple[Criterion, ...] = ()
+    guidelines: tuple[Guideline, ...] = ()
     provenance: dict[str, JsonValue] = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _with_guidelines_if_any(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {k: v for k, v in plain(self).items() if v or k != "guidelines"}
+
+    @field_validator("guidelines", mode="before")
+    @classmethod
+    def _from_sentences(cls, value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            raise InputError(f"guidelines are a list of sentences; got {_cut(value)}.")
+        return [{"text": one} if isinstance(one, str) else one for one in value]
 
     @model_validator(mode="before")
     @classmethod
@@ -152,6 +184,11 @@ class Rubric(BaseModel):
         if self.task_type:
             plain["task_type"] = self.task_type
         plain["criteria"] = {criterion.name: _body(criterion) for criterion in self.criteria}
+        if self.guidelines:
+            plain["guidelines"] = [
+                {"text": one.text, "rows": list(one.rows)} if one.rows else one.text
+                for one in self.guidelines
+            ]
         if self.provenance:
             plain["provenance"] = self.provenance
         return write_yaml(plain)
@@ -219,13 +256,17 @@ def _said(fault: Mapping[str, Any], plain: Mapping[str, Any]) -> str:
     key = str(place[-1]) if place else ""
     path = list(map(_plain, place))
     criteria = plain.get("criteria")
-    if len(place) > 1 and isinstance(place[1], int):
+    in_guideline = place[:1] == ("guidelines",)
+    if in_guideline and len(place) > 1:
+        path[1] = f"number {int(place[1]) + 1}"
+    elif len(place) > 1 and isinstance(place[1], int):
         path[1] = _plain(_name_of(criteria, place[1]))
     if kind == "value_error":
         said = str(fault["ctx"]["error"])
     elif kind == "extra_forbidden":
-        keys = list(Rubric.model_fields if len(place) == 1 else Criterion.model_fields)
-        if len(place) > 1 and isinstance(criteria, Mapping):
+        part = Rubric if len(place) == 1 else Guideline if in_guideline else Criterion
+        keys = list(part.model_fields)
+        if len(place) > 1 and not in_guideline and isinstance(criteria, Mapping):
             keys.remove("name")
         close = difflib.get_close_matches(key, keys, n=1)
         meant = f"did you mean {close[0]!r}?" if close else "there is no such key."
@@ -243,6 +284,8 @@ _WORDS = {
     "best": "words for the highest score",
     "task": "a text",
     "task_type": "a text",
+    "text": "a sentence of at most 500 characters",
+    "rows": "a list of ids",
 }
 
 

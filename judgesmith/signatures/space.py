@@ -200,6 +200,7 @@ SCALES["words"] = WORDS
 """What models may be asked to answer on, by the ids of the options."""
 
 WITHOUT_TASK = "without-task"
+WITHOUT_GUIDELINES = "without-guidelines"
 
 
 def field_choice(
@@ -234,6 +235,9 @@ def _rubric_options(rubrics: Mapping[str, Rubric]) -> list[Option]:
         competing = {name: rubric}
         if rubric.task:
             competing[f"{name}-{WITHOUT_TASK}"] = rubric.model_copy(update={"task": ""})
+        if rubric.guidelines:
+            bare = rubric.model_copy(update={"guidelines": ()})
+            competing[f"{name}-{WITHOUT_GUIDELINES}"] = bare
         for option, one in competing.items():
             if one.criteria and one not in seen:
                 seen.append(one)

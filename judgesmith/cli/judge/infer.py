@@ -213,6 +213,7 @@ def _summary(rubric: Rubric, output: str, usage: Usage) -> dict[str, Any]:
         "task": rubric.task,
         "task_type": rubric.task_type,
         "criteria": {one.name: one.definition for one in rubric.criteria},
+        **({"guidelines": [one.text for one in rubric.guidelines]} if rubric.guidelines else {}),
         "provenance": learned,
         "calls": usage.calls,
         "cost_usd": usage.cost_usd,
@@ -243,6 +244,10 @@ def _print(found: InferenceResult, data: str, output: str) -> None:
     for one in rubric.criteria:
         own = by_name.get(one.name) if isinstance(by_name, dict) else by_name
         say(f"  {one.name}, {_taught(own)}\n    {shortened(one.definition)}")
+    if rubric.guidelines:
+        say("\nGuidelines, from raters' words")
+    for rule in rubric.guidelines:
+        say(f"  {shortened(rule.text)} ({len(rule.rows)} rows)")
     batches = learned.get("batches")
     if isinstance(batches, list) and batches:
         say("\nWhere they come from")

@@ -11,7 +11,16 @@ from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures.config import JudgeConfig
 
 Ablation = Literal[
-    "explanations", "task", "criteria", "mcs", "os", "search", "weights", "confirmation"
+    "explanations",
+    "task",
+    "criteria",
+    "mcs",
+    "os",
+    "search",
+    "weights",
+    "confirmation",
+    "rationales",
+    "guidelines",
 ]
 """A part that can be left out.
 
@@ -19,7 +28,8 @@ Ablation = Literal[
 observations only. ``criteria``: those that people rated instead of inferred ones. ``mcs``: no
 criteria scores, which is the coarse variant. ``os``: no overall question; the score is the mean
 of the criteria. ``search``: no demonstrations. ``weights``: no learned combination of numbers.
-``confirmation``: the best on the validation rows is taken, without a test.
+``confirmation``: the best on the validation rows is taken, without a test. ``rationales``: no words
+of raters in demonstrations and to rewrites. ``guidelines``: none are inferred from raters' words.
 """
 
 ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
@@ -71,6 +81,10 @@ def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
                 changes["learn_weights"] = False
             case "confirmation":
                 changes["confirm"] = None
+            case "rationales":
+                changes["rationale_length"] = 0
+            case "guidelines":
+                changes["guidelines"] = 0
     changes["protocol"] = type(own).model_validate({**dict(own), **protocol})
     return CompileSettings.model_validate({**dict(settings), **changes})
 

@@ -39,6 +39,7 @@ from judgesmith.experiments.compile.settings import (
 from judgesmith.experiments.compile.split import Parts, parts_of
 from judgesmith.experiments.compile.starting import (
     better_start,
+    guided_start,
     prepared_judges,
     start_of,
     starting_from,
@@ -328,6 +329,7 @@ def _searched(
         bare, start = with_roles(bare, roles), with_roles(start, roles)
     if settings.rubrics_compete and settings.optimizer != "protocol":
         start = better_start(work, parts, bare, start)
+    start = guided_start(work, dataset, targets, parts, start)
     found = work.optimized(start, parts, bare=bare)
     return bare, found.for_own_rubric() if isinstance(found, Judge) else found
 

@@ -24,6 +24,7 @@ from judgesmith.experiments.scoring.estimates import (
     sizes_of,
 )
 from judgesmith.front_door import at
+from judgesmith.optimizers.base import OFFLINE
 from judgesmith.optimizers.effect_search import EFFORTS
 from judgesmith.optimizers.fair import PARAPHRASES, ROUNDS, TEXTS, refuse_many_answers
 from judgesmith.optimizers.gepa import BATCH
@@ -33,6 +34,7 @@ from judgesmith.optimizers.search.screening import ScreeningStage
 from judgesmith.optimizers.space.candidates import judge_space, with_demonstrations, without_fixed
 from judgesmith.optimizers.space.demonstrations import CHOSEN, RUNS, N
 from judgesmith.programs import Judge
+from judgesmith.programs.families.guidelines import LONGEST_PART, ROWS_AT_ONCE, n_questions
 from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures import Rubric
@@ -388,6 +390,11 @@ def estimate_run(
     demonstrations = n_demonstrations * len(templates) * (lengths.source + lengths.response)
     characters = effort.characters + settings.protocol.samples * n_shown * demonstrations
     whole = replace(effort, characters=characters) + taught
+    if settings.infers_guidelines and parts.pool_places is not None and str(lm.model) != OFFLINE:
+        n = n_questions(sum(bool(dataset[row].rationale) for row in parts.pool_places.tolist()))
+        read = n * ROWS_AT_ONCE * 2 * LONGEST_PART
+        whole += JudgingEffort.asked(n, characters=read, answered=TOKENS_PER_TAUGHT)
+        whole += one * (n_selection if n else 0)  # judged with guidelines, and without
     costs = [whole.usd(known_price(one)) for one in (lm, *others)]
     known_costs = [one for one in costs if one is not None]
     return RunEstimate.of(

@@ -201,6 +201,19 @@ class CompileFields(SettingsModel):
         "protocol); 0 shows none.",
         json_schema_extra=_told("search", "demonstrations"),
     )
+    rationale_length: int = Field(
+        default=600,
+        ge=0,
+        description="Characters shown of a rater's words, in demonstrations and to rewrites; 0 "
+        "shows none.",
+        json_schema_extra=_told("judge", metavar="CHARACTERS", expert=True),
+    )
+    guidelines: int = Field(
+        default=8,
+        ge=0,
+        description="Guidelines inferred from raters' words, at most; 0 infers none.",
+        json_schema_extra=_told("judge", metavar="N", expert=True),
+    )
     n_rounds: int = Field(
         default=11,
         ge=1,

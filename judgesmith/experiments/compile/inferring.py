@@ -8,23 +8,25 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from judgesmith.data.items import DataSet, check_dataset
 from judgesmith.data.targets import Targets, targets_of
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets, shown_points
 from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.experiments.compile.settings import CompileSettings
-from judgesmith.experiments.compile.split import first_split
+from judgesmith.experiments.compile.split import first_split, words_of
 from judgesmith.optimizers.base import OFFLINE
-from judgesmith.programs.artifacts.card import rubric_mark
+from judgesmith.optimizers.predictions import SCORE
+from judgesmith.programs.artifacts.card import is_edited, rubric_mark
+from judgesmith.programs.families.guidelines import ExplainedRow, guidelines_from
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.families.task_inference import RatedExample, readable_examples
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.config import InferenceSettings
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.plain_data import fingerprint_of
-from judgesmith.signatures.rubric import DEFAULT_RUBRIC
+from judgesmith.signatures.rubric import DEFAULT_RUBRIC, Guideline
 
 if TYPE_CHECKING:
     import dspy
@@ -77,6 +79,8 @@ class InferenceRun(BaseModel):
     percent_of_max : bool
         True shows the model scores as percent of the scale's highest point, as Active-Critic's
         printed examples do, instead of percent of its range; see ``Scale.percent_of_max``.
+    guidelines : int
+        Most guidelines that are inferred too, where raters said why; 0 infers none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -88,6 +92,7 @@ class InferenceRun(BaseModel):
     holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
     split_rows: bool = False
     percent_of_max: bool = False
+    guidelines: int = Field(default=8, ge=0)
 
     def fingerprint(self, dataset: DataSet, model: str, endpoint: str = "") -> str:
         """Return twelve hex digits that change when data, model or any setting does.
@@ -95,6 +100,8 @@ class InferenceRun(BaseModel):
         So they do with the endpoint that answers, and with the version of this package.
         """
         own = self.model_dump(mode="json", exclude={"given": {"provenance"}})
+        if not any(item.rationale for item in dataset):
+            del own["guidelines"]
         whole = [own, dataset.digest, model, endpoint, version("judgesmith")]
         return fingerprint_of(whole)
 
@@ -159,7 +166,8 @@ def infer_rubric(
     check_dataset(dataset)
     run = run or InferenceRun()
     asked = lm_or_current(lm)
-    targets, items, scores = _taught(dataset, run, heldout)
+    targets, places, scores = _taught(dataset, run, heldout)
+    items = [_named(dataset, place) for place in places]
     found = TaskInference(run.settings)(
         items=items, scores=scores, given=run.given, lm=asked, progress=progress
     )
@@ -171,22 +179,28 @@ def infer_rubric(
     }
     facts["mark"] = rubric_mark(found)
     rubric = found.model_copy(update={"provenance": {**facts, **found.provenance}})
-    return InferenceResult(rubric=rubric, notes=tuple(_notes(rubric, items, str(asked.model))))
+    notes = _notes(rubric, items, str(asked.model))
+    rows = explained_rows(dataset, targets, places) if run.guidelines else []
+    if rows and str(asked.model) != OFFLINE:
+        own, said = guidelines_from(rows, most=run.guidelines, lm=asked, progress=progress)
+        rubric, notes = with_guidelines(rubric, rows, own), [*notes, *said]
+    return InferenceResult(rubric=rubric, notes=tuple(notes))
 
 
 def check_inferable(dataset: DataSet, run: InferenceRun) -> None:
     """Refuse what ``infer_rubric`` refuses before it asks anything."""
-    _, items, scores = _taught(dataset, run)
+    _, places, scores = _taught(dataset, run)
     examples = [
-        RatedExample(item=item, score=score) for item, score in zip(items, scores, strict=True)
+        RatedExample(item=_named(dataset, place), score=score)
+        for place, score in zip(places, scores, strict=True)
     ]
     readable_examples(examples, max_characters=run.settings.max_characters)
 
 
 def _taught(
     dataset: DataSet, run: InferenceRun, heldout: Sequence[int] = ()
-) -> tuple[Targets, list[RatedItem], list[float]]:
-    """Return the ratings that count, the rows that teach something, and their ratings."""
+) -> tuple[Targets, list[int], list[float]]:
+    """Return the ratings that count, places of rows that teach something, and their ratings."""
     targets = targets_of(dataset, run.target, run.aggregate)
     rated = targets.rated
     split = first_split(
@@ -201,7 +215,7 @@ def _taught(
     kept = np.isin(tuning, heldout) if run.split_rows else np.isin(dataset.groups[tuning], held)
     places = [int(place) for place in tuning[~kept]]
     points = shown_points(targets, percent_of_max=run.percent_of_max)[places]
-    return targets, [_named(dataset, place) for place in places], points.tolist()
+    return targets, places, points.tolist()
 
 
 def _named(dataset: DataSet, place: int) -> RatedItem:
@@ -215,6 +229,41 @@ def _notes(rubric: Rubric, items: list[RatedItem], model: str) -> list[str]:
     said = rubric.provenance.get("notes", [])
     notes = [str(one) for one in said] if isinstance(said, list) else []
     return notes + offline_notes(items, model, inferred=True)
+
+
+LONGEST_WORDS = 1000  # characters of a rater's words that guidelines are inferred from
+
+
+def explained_rows(dataset: DataSet, targets: Targets, places: Sequence[int]) -> list[ExplainedRow]:
+    """Return the rows that raters explained, in the words that guidelines are inferred from."""
+    found = []
+    for place in places:
+        words = words_of(dataset[place], targets.name, LONGEST_WORDS).get(SCORE)
+        if words:
+            item = _named(dataset, place)
+            rating = _rating_text(targets, place)
+            found.append(ExplainedRow(item=item, id=item.source_id, rating=rating, words=words))
+    return found
+
+
+def _rating_text(targets: Targets, place: int) -> str:
+    if targets.is_verdict:
+        labels = targets.labels
+        level = round(targets.values[place]) if labels is None else int(labels[place])
+        return targets.scale.labels[level]
+    return f"{100 * targets.fractions[place]:.0f} of 100"
+
+
+def with_guidelines(
+    rubric: Rubric, rows: Sequence[ExplainedRow], guidelines: tuple[Guideline, ...]
+) -> Rubric:
+    """Return a rubric with guidelines, and the keys of the rows that they were read from."""
+    read: dict[str, JsonValue] = {one.item.key: one.id for one in rows}
+    facts = {**rubric.provenance, "guidelines": read}
+    found = rubric.model_copy(update={"guidelines": guidelines, "provenance": facts})
+    if "mark" in facts and not is_edited(rubric):
+        facts["mark"] = rubric_mark(found)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,6 +310,7 @@ def rubric_for(
         holdout=settings.holdout,
         split_rows=settings.split_rows,
         percent_of_max=settings.percent_of_max,
+        guidelines=0,  # which are not to come from the rows that they are compared on
     )
     inferred = infer_rubric(dataset, run, lm=lm, heldout=heldout, progress=progress)
     rubric = inferred.rubric if wants_task else _without_task(inferred.rubric)

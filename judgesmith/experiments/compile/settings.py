@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 else:
     AnyObjective = Any  # a validator checks it
 
+_OF_WORDS = ("rationale_length", "guidelines")
+
 SCREENED_TRIALS = 108
 """Configurations that a screened search tries by default."""
 
@@ -175,6 +177,8 @@ class CompileSettings(CompileFields):
         optional = ("models", "roles", "screen", "calls_per_item")
         unread += tuple(name for name in optional if not getattr(self, name))
         unread += () if self.minds_versions else ("task", "kinds", "holdout_kinds", "versions")
+        usual = CompileFields.model_fields
+        unread += tuple(n for n in _OF_WORDS if getattr(self, n) == usual[n].default)
         return {name: value for name, value in found.items() if name not in unread}
 
     @property
@@ -207,6 +211,13 @@ class CompileSettings(CompileFields):
         if self.optimizer == "none":
             return 0
         return max(self.search.learns_from, self.n_demonstrations)
+
+    @property
+    def infers_guidelines(self) -> bool:
+        """Whether guidelines are inferred, where training rows have raters' words."""
+        own = self.protocol
+        searches = self.optimizer != "none" and own.tells_rubric and not self.earlier
+        return bool(self.guidelines) and searches and not own.rubric.guidelines
 
     @property
     def criteria_from(self) -> Literal["inferred", "human", "given"]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.data.definitions import unprintable
 from judgesmith.data.items import DataSet
 from judgesmith.data.rating_sheets import was_chosen
 from judgesmith.data.targets import Targets
@@ -25,6 +26,7 @@ from judgesmith.experiments.compile.versions import (
 from judgesmith.optimizers import rated_example
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
+from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import (
     IntArray,
     Rows,
@@ -37,6 +39,8 @@ from judgesmith.optimizers.rows import (
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.runner import sources_of
 from judgesmith.signatures import RatedItem
+from judgesmith.signatures.fences import imitates_layout
+from judgesmith.signatures.rubric import folded
 
 if TYPE_CHECKING:
     import dspy
@@ -68,6 +72,7 @@ class Parts:
     n_known: int = 0
     n_chosen: int = 0
     n_versions: int = 0
+    pool_places: IntArray | None = None
     versions: ChosenVersions | None = None
 
     def counts(self, targets: ChosenTargets) -> dict[str, int]:
@@ -124,7 +129,7 @@ def parts_of(
     pool, chosen = pool_and_selection(
         groups[split.tuning],
         values[split.tuning],
-        n_demonstrations=settings.n_to_show,
+        n_demonstrations=max(settings.n_to_show, n_explained(dataset, settings)),
         rng=np.random.default_rng([settings.seed, 11]),
     )
     selection = rows(split.tuning[chosen], changed)
@@ -136,14 +141,17 @@ def parts_of(
         selection.refuse_constant(targets.compared)
         refuse_too_few_versions(selection, settings.objective)
     reported = None if changed is None else replace(changed, seen=selection.kinds)
+    taught = rows(split.tuning[pool])
+    words = [dataset[place] for place in rated[split.tuning[pool]].tolist()]
     parts = Parts(
-        pool=rows(split.tuning[pool]),
+        pool=None if taught is None else _explained(taught, words, whole.name, settings),
         selection=selection,
         heldout=rows(split.heldout, reported, unseen=True),
         heldout_places=rated[split.heldout],
         n_known=n_known,
         n_chosen=n_chosen,
         n_versions=len(dataset) - len(originals),
+        pool_places=rated[split.tuning[pool]],
         versions=changed,
     )
     _check_objective(settings.aims, parts, targets)
@@ -186,6 +194,53 @@ def _rows(
     ]
     found = rows_from(examples, percent_of_max=settings.percent_of_max)
     return found if kinds is None else kinds.enough(found)
+
+
+EXPLAINED = 10
+"""For as many demonstrations there are training rows, where guidelines are read from raters' words.
+
+A guideline must not come from a row that it is compared on."""
+
+
+def n_explained(dataset: DataSet, settings: CompileSettings) -> int:
+    """Return how many demonstrations' worth of training rows guidelines are to be read from."""
+    reads = settings.infers_guidelines and any(item.rationale for item in dataset)
+    return EXPLAINED if reads else 0
+
+
+def _explained(
+    pool: Rows, items: Sequence[RatedItem], target: str, settings: CompileSettings
+) -> Rows:
+    """Return training rows with the raters' words, which no other rows get."""
+    length = settings.rationale_length
+    words = tuple(words_of(item, target, length) if length else {} for item in items)
+    return replace(pool, rationale=words) if any(words) else pool
+
+
+def words_of(item: RatedItem, target: str, length: int) -> dict[str, str]:
+    """Return raters' words of one row by criterion, each of the rater nearest to all of them.
+
+    Those of ``target``, else all, stand under ``score``. They are on one line, cut at ``length``;
+    what cannot be printed or poses as the layout of a question is left out.
+    """
+    found: dict[str, str] = {}
+    for name, texts in item.rationale.items():
+        given = np.asarray(item.human.get(name, ()), dtype=float)
+        far = np.abs(given - given.mean()) if len(given) >= len(texts) else np.zeros(len(texts))
+        order = np.argsort(far[: len(texts)], kind="stable").tolist()
+        lines = (_readable(texts[place] or "", length) for place in order)
+        if line := next(filter(None, lines), ""):
+            found[folded(name)] = line
+    every = dict.fromkeys(found.values())
+    whole = found.get(folded(target)) or _readable(" ".join(every), length)
+    return {**found, SCORE: whole} if whole else {}
+
+
+def _readable(text: str, length: int) -> str:
+    line = " ".join(text.split())
+    if unprintable(line) or imitates_layout(line):
+        return ""
+    return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"
 
 
 def _check_objective(
@@ -237,6 +292,7 @@ def examples_of(rows: Rows) -> list[dspy.Example]:
             versions=tuple(zip(rows.kinds, rows.versions[place], strict=True))
             if rows.kinds
             else (),
+            rationale=rows.rationale[place] if rows.rationale else None,
         )
         for place, item in enumerate(rows.items)
     ]

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
+
+import numpy as np
 
 from judgesmith.data.items import DataSet
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets
-from judgesmith.experiments.compile.inferring import rubric_for
+from judgesmith.experiments.compile.inferring import (
+    explained_rows,
+    rubric_for,
+    with_guidelines,
+)
 from judgesmith.experiments.compile.notes import NothingScoredError
 from judgesmith.experiments.compile.searching import number_text, tested_text
 from judgesmith.experiments.compile.settings import CompileSettings
@@ -16,13 +23,18 @@ from judgesmith.experiments.compile.split import Parts
 from judgesmith.experiments.compile.tuning import Tuning, deciding_objective
 from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.base import OFFLINE
-from judgesmith.optimizers.predictions import SCORE
+from judgesmith.optimizers.predictions import SCORE, FloatArray, PredictionTable
 from judgesmith.optimizers.trials import ConfirmationResult
 from judgesmith.programs import Judge
 from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.families.guidelines import guidelines_from
 from judgesmith.programs.judging.registry import check_lines_given, family_of
 from judgesmith.programs.lm import BudgetSpent
 from judgesmith.signatures.config import Aggregation
+from judgesmith.signatures.scale import Scale
+
+MOVED = 0.1
+"""Share of the scale by which guidelines fix or break a row."""
 
 
 def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSettings:
@@ -176,6 +188,84 @@ def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) ->
     kept = found if found is not None and not found.passed else None
     work.notes.append(_told(compared, inferred=name == "inferred", kept=kept))
     return judges[name]
+
+
+def guided_start(
+    work: Tuning, dataset: DataSet, targets: ChosenTargets, parts: Parts, start: Judge
+) -> Judge:
+    """Return the judge with guidelines from raters' words, unless it agrees better without them.
+
+    They are read from training rows and compared on validation rows.
+    """
+    settings, places = work.settings, parts.pool_places
+    if not settings.infers_guidelines or places is None:
+        return start
+    rows = explained_rows(dataset, targets.whole, places.tolist())
+    if not rows:
+        return start
+    if str(work.lm.model) == OFFLINE:
+        work.notes.append("the offline model reads no guidelines, so none were inferred.")
+        return start
+    try:
+        found, notes = guidelines_from(
+            rows, most=settings.guidelines, lm=work.lm, progress=work.tell("guidelines", None)
+        )
+    except BudgetSpent as spent:
+        work.complete = False
+        work.notes.append(f"the budget ended before guidelines were inferred: {spent}")
+        return start
+    work.notes += notes
+    rubric = with_guidelines(start.protocol.rubric, rows, found)
+    guided = start.with_protocol(start.protocol.model_copy(update={"rubric": rubric}))
+    if not found or not any("guidelines" in one for one in _told_fields(guided)):
+        return start
+    return _better_guided(work, parts, start, guided)
+
+
+def _told_fields(judge: Judge) -> list[Collection[str]]:
+    return [one.signature.input_fields for _, one in judge.named_predictors()]
+
+
+def _better_guided(work: Tuning, parts: Parts, start: Judge, guided: Judge) -> Judge:
+    """Return the judge with guidelines, unless the one without is better beyond luck."""
+    stages = "with guidelines", "without guidelines"
+    tables, number, _ = work.held(guided, start, parts.selection, stages=stages)
+    objective = deciding_objective(work.settings)
+    values = [objective.value(table) for table in tables]
+    nearer = np.subtract(*map(_distances, reversed(tables)))
+    fixed, broken = int((nearer > MOVED).sum()), int((nearer < -MOVED).sum())
+    taken = "without" if number else "with"
+    work.history += [
+        {
+            "stage": "guidelines",
+            "name": name,
+            "value": None if math.isnan(value) else value,
+            "share_scored": table.least_scored,
+            "taken": name == taken,
+        }
+        for name, value, table in zip(("with", "without"), values, tables, strict=True)
+    ]
+    n_alone = len(guided.protocol.rubric.guidelines) * len(parts.selection)
+    work.notes.append(
+        f"the judge {taken} guidelines was taken: {objective} {number_text(values[0])} with them, "
+        f"{number_text(values[1])} without, on the {len(parts.selection)} validation rows. They "
+        f"fixed {fixed} rows and broke {broken}, all together: scores came nearer to people's, or "
+        f"went away, by more than {MOVED:.0%} of the scale. What each changes by itself was not "
+        f"measured; that takes {n_alone} judgements."
+    )
+    return start if number else guided
+
+
+def _distances(table: PredictionTable) -> FloatArray:
+    """Return how far scores are from people's, as shares of the scale; nan where unknown."""
+    return np.asarray(
+        [
+            abs(part.judge_scale.fraction(said) - part.scale.fraction(people))
+            for part in table.parts
+            if isinstance(part.scale, Scale) and isinstance(part.judge_scale, Scale)
+            for said, people in zip(part.predicted.tolist(), part.human.tolist(), strict=True)
+        ]
+    )
 
 
 def _told(values: str, *, inferred: bool, kept: ConfirmationResult | None) -> str:

@@ -50,8 +50,23 @@ class Pool:
         with_runs = rng.permutation(kept)[:n_bootstrapped]
         others = np.setdiff1d(np.arange(len(self.rows)), with_runs)
         labelled = rng.permutation(others)[: n - len(with_runs)]
+        labelled = self.explained(labelled, taken=with_runs.tolist())
         order = rng.permutation(np.concatenate([with_runs, labelled])).tolist()
         return self.shown(protocol, order, with_runs.tolist())
+
+    def explained(self, rows: IntArray, *, taken: Iterable[int] = ()) -> IntArray:
+        """Return rows with others in place of those that no rater explained, equally rated."""
+        if not self.rows.rationale:
+            return rows
+        known = [bool(one) for one in self.rows.rationale]
+        used = {*taken, *rows.tolist()}
+        found = []
+        for row in rows.tolist():
+            equal = np.flatnonzero(self.rows.human == self.rows.human[row]).tolist()
+            others = [one for one in equal if known[one] and one not in used]
+            found.append(row if known[row] or not others else others[row % len(others)])
+            used.add(found[-1])
+        return np.asarray(found, dtype=np.intp)
 
     def shown(
         self, protocol: ActiveCriticConfig, order: Sequence[int], with_runs: Iterable[int]
@@ -89,7 +104,8 @@ class Pool:
         elif assessing:
             outputs = self._labelled(protocol, question, row)
         else:
-            outputs = {"score": level_of(self._percent(protocol, row), protocol.answers)}
+            words = "" if question == "grade" else self.rows.words(row)
+            outputs = _in_words(words, self._percent(protocol, row), protocol)
         if outputs is None:
             return None
         kind = "bootstrapped" if bootstrapped else "labelled"
@@ -107,11 +123,13 @@ class Pool:
             points = self.rows.criteria.get(folded(name))
             if points is not None and not np.isnan(points[row]):
                 score = round(float(points[row]))
-                criteria[name] = CriterionScore(score=score, explanation=LEFT_OUT)
+                words = self.rows.words(row, name) or LEFT_OUT
+                criteria[name] = CriterionScore(score=score, explanation=words)
         if question != "assess" or len(criteria) == len(protocol.rubric.names):
             return _assessed(protocol, question, criteria)
         if self.partial_demos:
-            graded = CriterionScore(score=self._percent(protocol, row), explanation=LEFT_OUT)
+            words = self.rows.words(row) or LEFT_OUT
+            graded = CriterionScore(score=self._percent(protocol, row), explanation=words)
             return {"assessments": _records({"overall": graded}, protocol)}
         return None
 
@@ -266,7 +284,7 @@ class Drawer:
         if chosen == NEAREST:
             return self._to_look_in(protocol)
         rng = np.random.default_rng([self.seed, 2, int(picked.get(DRAW, "0")), n])
-        rows = _WAYS[chosen](self.pool, n, rng)
+        rows = self.pool.explained(_WAYS[chosen](self.pool, n, rng))
         runs = np.asarray(sorted(self.pool.runs), dtype=np.intp)
         n_runs = int(rng.integers(1, n + 1))
         n_runs = {"none": 0, "all": n}.get(picked.get(RUNS, "none"), n_runs)
@@ -281,7 +299,7 @@ class Drawer:
         """Return the rows among which the nearest are looked for, spread over the scores."""
         rng = np.random.default_rng([self.seed, 3])
         n = min(self.n_pool, len(self.pool.rows))
-        rows = np.sort(_stratified(self.pool, n, rng))
+        rows = np.sort(self.pool.explained(_stratified(self.pool, n, rng)))
         return self.pool.shown(protocol, rows.tolist(), ())
 
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 def rows_that_taught(rubric: Rubric) -> frozenset[str]:
     """Return ``RatedItem.key`` of every row that an inferred rubric was made from."""
     batches = rubric.provenance.get("batches")
-    found: set[str] = set()
+    words = rubric.provenance.get("guidelines")
+    found = set(words) if isinstance(words, dict) else set()
     for batch in batches if isinstance(batches, list) else []:
         # A rubric is a file that people edit; what has another shape names no rows.
         rows = batch.get("rows") if isinstance(batch, dict) else None
@@ -38,7 +39,7 @@ def rows_that_taught(rubric: Rubric) -> frozenset[str]:
 
 def rubric_mark(rubric: Rubric) -> str:
     """Return twelve hex digits that change with anything in a rubric that a model is shown."""
-    shown = rubric.model_dump(mode="json", include={"task", "criteria"})
+    shown = rubric.model_dump(mode="json", include={"task", "criteria", "guidelines"})
     return fingerprint_of(shown)
 
 
@@ -344,6 +345,9 @@ def _rubric_lines(rubric: Rubric) -> Iterator[str]:
         means = "; ".join(f"{end} means: {_on_one_line(text)}" for end, text in ends if text)
         definition = _on_one_line(criterion.definition)
         yield f"- **{criterion.name}**: {definition}{f' ({means})' if means else ''}"
+    for guideline in rubric.guidelines:
+        own = f" ({len(guideline.rows)} rows)" if guideline.rows else ""
+        yield f"- guideline{own}: {_on_one_line(guideline.text)}"
 
 
 def _origin_text(rubric: Rubric) -> str:

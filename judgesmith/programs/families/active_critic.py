@@ -20,6 +20,7 @@ from judgesmith.programs.judging.scoring import (
     criteria_text,
     said,
     score_on,
+    told_of,
 )
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement
@@ -60,7 +61,7 @@ def critic_inputs(protocol: ActiveCriticConfig, question: str) -> dict[str, str]
     if question == "grade":
         return {}
     rubric = protocol.rubric
-    fixed = {"task": rubric.task} if rubric.task else {}
+    fixed = told_of(rubric)
     if question in ("rate", "assess"):
         fixed["criteria"] = criteria_text(rubric, protocol.answers)
     elif question.startswith("assess_"):

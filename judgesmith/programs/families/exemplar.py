@@ -30,6 +30,7 @@ from judgesmith.programs.judging.scoring import (
     criteria_text,
     of_criteria,
     of_the_whole,
+    told_of,
 )
 from judgesmith.signatures.config import WholeOrEachConfig
 from judgesmith.signatures.fences import imitates_layout
@@ -404,8 +405,9 @@ def exemplar_forms(protocol: ExemplarConfig) -> dict[str, QuestionForm]:
 
 def exemplar_inputs(protocol: ExemplarConfig, question: str) -> dict[str, str]:
     task = protocol.rubric.task
-    fixed = {"task": task} if task else {}
-    return fixed if question == "compare" else {**fixed, "manner": protocol.asked_manner}
+    if question == "compare":
+        return told_of(protocol.rubric)
+    return {**({"task": task} if task else {}), "manner": protocol.asked_manner}
 
 
 def exemplar_calls(protocol: ExemplarConfig) -> int:

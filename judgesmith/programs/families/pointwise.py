@@ -329,8 +329,7 @@ def checklist_forms(protocol: ChecklistConfig) -> dict[str, QuestionForm]:
 
 def checklist_inputs(protocol: ChecklistConfig, question: str) -> dict[str, str]:
     said = {name: one for _, several in asked_of(protocol) for name, one in several.items()}
-    fixed = {"task": protocol.rubric.task} if protocol.rubric.task else {}
-    return {**fixed, "question": said[question]}
+    return {**scoring.told_of(protocol.rubric), "question": said[question]}
 
 
 def checklist_once(protocol: ChecklistConfig, asking: scoring.Asking) -> scoring.Once:

@@ -28,7 +28,7 @@ from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem, item_to_judge
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.questions import Questions
-from judgesmith.signatures.questions.on_scale import Explain, question_on, without_fields
+from judgesmith.signatures.questions.on_scale import Explain, made_once, question_on, without_fields
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import Scale
 from judgesmith.signatures.space import Picked, Space, UnknownChoiceError
@@ -147,6 +147,26 @@ def without_untold(
 ) -> type[dspy.Signature]:
     untold = [name for name in _TOLD if name in signature.input_fields and name not in told]
     return without_fields(signature, *untold)
+
+
+_GUIDELINES = "rules of judging, one per line, as people who rated such responses put them"
+
+
+def with_guidelines(
+    signature: type[dspy.Signature], told: Mapping[str, str]
+) -> type[dspy.Signature]:
+    """Return a question with a field for guidelines, after what else is told; else as it is."""
+    if "guidelines" not in told or "guidelines" in signature.input_fields:
+        return signature
+    places = [place for place, name in enumerate(signature.input_fields) if name in _TOLD]
+    return _guided(signature, max(places, default=-1) + 1)
+
+
+@made_once
+def _guided(signature: type[dspy.Signature], place: int) -> type[dspy.Signature]:
+    field = dspy.InputField(desc=_GUIDELINES)
+    found: type[dspy.Signature] = signature.insert(place, "guidelines", field, str)
+    return found
 
 
 def _with_article(name: str) -> str:
@@ -455,7 +475,7 @@ class FamilyJudge(Judge):
             if {"score", "assessments"} & set(signature.output_fields):
                 signature = question_on(signature, own.answers, explain, ends=asked.ends)
             told = {**dict.fromkeys(form.told, ""), **self.fixed_inputs(name)}
-            found[name] = without_untold(signature, told)
+            found[name] = without_untold(with_guidelines(signature, told), told)
         return found
 
 

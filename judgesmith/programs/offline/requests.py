@@ -235,10 +235,12 @@ class _Registered:
 
     def fits(self, inputs: frozenset[str], outputs: frozenset[str]) -> bool:
         return (
-            self.inputs <= inputs <= self.inputs | self.optional
+            self.inputs <= inputs <= self.inputs | self.optional | _UNREAD
             and self.outputs <= outputs <= self.outputs | self.optional
         )
 
+
+_UNREAD = frozenset({"guidelines"})  # told in any question, and beyond this model
 
 _REGISTRY: list[_Registered] = []
 _CHANGING = "judgesmith.programs.offline.changing:"  # registers more answers, and loads rules
