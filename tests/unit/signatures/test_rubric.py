@@ -96,7 +96,7 @@ def test_where_a_rubric_comes_from_is_kept_and_dates_stay_text():
         ("task: 3", "here.yaml: task: expected a text; got the number 3; give words"),
         (
             "taks: a typo",
-            "here.yaml: taks: expected one of task, task_type, criteria, provenance; "
+            "here.yaml: taks: expected one of task, task_type, criteria, guidelines, provenance; "
             r"did you mean 'task'\?$",
         ),
         ("criterios: {a: b}", r"criterios: expected one of .*; did you mean 'criteria'\?$"),
