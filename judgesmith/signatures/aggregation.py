@@ -66,15 +66,7 @@ class Aggregation(FrozenModel):
     limit: FiniteFloat | None = Field(default=None, gt=0.0)
     intercept: FiniteFloat = 0.0
     scale: Scale = PERCENT
-    decision: Decision | None = None
-
-    @model_serializer(mode="wrap")
-    def _what_is_said(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the decision of a judge that gives no labels."""
-        found: dict[str, Any] = plain(self)
-        if self.decision is None:
-            found.pop("decision", None)
-        return found
+    decision: Decision | None = Field(default=None, exclude_if=lambda one: one is None)
 
     @property
     def scores_on(self) -> Scale:

@@ -7,13 +7,18 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from judgesmith.signatures.plain_data import FrozenModel
 from judgesmith.signatures.scale import Scale
 
 Aggregate = Literal["mean", "median", "mode", "unanimous", "any-fail", "any-pass", "dawid-skene"]
 """How several ratings of one item become one value; of labels ``mean`` is the majority."""
+
+
+def _said() -> Any:
+    """Return a field that is left out of files where nothing is said."""
+    return Field(default_factory=dict, exclude_if=lambda one: not one)
 
 
 class RatedItem(FrozenModel):
@@ -61,16 +66,10 @@ class RatedItem(FrozenModel):
     references: tuple[str, ...] = ()
     human: Mapping[str, tuple[float, ...]] = Field(default_factory=dict)
     scale: Mapping[str, Scale] = Field(default_factory=dict)
-    rationale: Mapping[str, tuple[str | None, ...]] = Field(default_factory=dict)
-    raters: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    undecided: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    rationale: Mapping[str, tuple[str | None, ...]] = _said()
+    raters: Mapping[str, tuple[str, ...]] = _said()
+    undecided: Mapping[str, tuple[str, ...]] = _said()
     extra: Mapping[str, Any] = Field(default_factory=dict)
-
-    @model_serializer(mode="wrap")
-    def _what_is_said(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what only labelled items have."""
-        beside = ("rationale", "raters", "undecided")
-        return {k: v for k, v in plain(self).items() if v or k not in beside}
 
     @property
     def key(self) -> str:

@@ -303,13 +303,11 @@ class Judgement(FrozenModel):
     raw: FiniteFloat | None = None
     weighting: Mapping[str, Weighting] = Field(default_factory=dict)
     notes: tuple[Note, ...] = ()
-    label: str | None = None
-    probability: Mapping[str, FiniteFloat] = Field(default_factory=dict)
-
-    @model_serializer(mode="wrap")
-    def _what_there_is(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out labels where none are given."""
-        return _said(plain(self), {"label": None, "probability": {}})
+    # Left out of files where no labels are given.
+    label: str | None = Field(default=None, exclude_if=lambda one: one is None)
+    probability: Mapping[str, FiniteFloat] = Field(
+        default_factory=dict, exclude_if=lambda one: not one
+    )
 
     @model_validator(mode="after")
     def _a_score_or_a_reason(self) -> Self:

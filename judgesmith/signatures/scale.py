@@ -8,12 +8,7 @@ import re
 from numbers import Real
 from typing import Any, Literal, Self
 
-from pydantic import (
-    Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, model_validator
 
 from judgesmith.errors import InputError, did_you_mean
 from judgesmith.signatures.plain_data import FrozenModel
@@ -70,8 +65,11 @@ class Scale(FrozenModel):
     kind: Literal["numeric", "integer", "categorical"] = "numeric"
     labels: tuple[str, ...] = Field(default=(), description="names of the points, low end first")
     higher_is_better: bool = True
-    positive: str | None = Field(default=None, description="the label of good responses")
-    ordered: bool = True
+    # Left out of files where they are as for ratings.
+    positive: str | None = Field(
+        default=None, description="the label of good responses", exclude_if=lambda one: one is None
+    )
+    ordered: bool = Field(default=True, exclude_if=lambda one: one)
 
     @model_validator(mode="before")
     @classmethod
@@ -109,13 +107,6 @@ class Scale(FrozenModel):
         if not self.ordered and (self.positive is None or self.positive != self.labels[-1]):
             raise InputError("of labels without an order, the positive one must be the last.")
         return self
-
-    @model_serializer(mode="wrap")
-    def _what_is_said(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what only labels say."""
-        found: dict[str, Any] = plain(self)
-        unsaid = {"positive": None, "ordered": True}
-        return {k: v for k, v in found.items() if k not in unsaid or v != unsaid[k]}
 
     @classmethod
     def parse(cls, text: str) -> Self:
