@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from judgesmith.errors import InputError
-from judgesmith.signatures.aggregation import Aggregation
+from judgesmith.signatures.aggregation import Aggregation, Decision
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.items import Demonstration
 from judgesmith.signatures.plain_data import FrozenModel, fingerprint_of, record_faults
@@ -39,6 +39,9 @@ class JudgeConfig(FrozenModel):
     by_criterion: ClassVar[tuple[str, ...]] = ()
     """Fields that hold a value for each of some criteria, and can be set for one by name."""
 
+    takes_any_labels: ClassVar[bool] = False
+    """Whether answers may be three or more labels without an order."""
+
     judge: str
     rubric: Rubric = DEFAULT_RUBRIC
     answers: Scale = PERCENT
@@ -60,6 +63,11 @@ class JudgeConfig(FrozenModel):
             raise InputError(
                 "answers must be on a scale of at most 101 whole points on which more is better; "
                 f"got {answers}{'' if answers.higher_is_better else ', which counts faults'}."
+            )
+        if not answers.ordered and not cls.takes_any_labels:
+            raise InputError(
+                f"scores cannot order the labels {', '.join(answers.labels)}.",
+                hint="take a verdict judge, or labels in an order (ordered).",
             )
         for label in answers.labels:
             if imitates_layout(label) or label != " ".join(label.split()) or not label:
@@ -115,9 +123,17 @@ class JudgeConfig(FrozenModel):
         return "the model's own overall score"
 
     @property
+    def deciding(self) -> Aggregation:
+        """How a score comes about; it is a label where models answer by one that scores order."""
+        own, answers = self.aggregation, self.answers
+        if own.decision is None and own.kind != "linear" and answers.is_verdict and answers.ordered:
+            return own.model_copy(update={"decision": Decision(scale=answers)})
+        return own
+
+    @property
     def scores_on(self) -> Scale:
         """What scores are measured in."""
-        return self.aggregation.scores_on
+        return self.deciding.scores_on
 
     @record_faults()
     def decided(self, sets: Mapping[str, Any]) -> Self:

@@ -21,7 +21,6 @@ from judgesmith.programs.judging.logprobs import (
 from judgesmith.programs.judging.program import JudgeProgram, PromptRequest, RequestProgram, asked
 from judgesmith.programs.judging.prompts import QuestionForm, Slot, Template, Turn
 from judgesmith.programs.judging.registry import JudgeFamily
-from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import (
     JudgeConfig,
     WholeOrEachConfig,
@@ -172,14 +171,11 @@ def g_eval_steps(protocol: GEvalConfig, item: RatedItem) -> JudgeProgram:
         n_scored += found.score is not None
         return found
 
-    judgement = yield from scoring.sampled_steps(
-        protocol.model_copy(update={"aggregation": Aggregation()}),
-        once,
-        item,
-        enough=lambda: all(term in settled for term in terms),
+    judgement = yield from scoring.drawn_steps(
+        protocol, once, item, enough=lambda: all(term in settled for term in terms)
     )
     judgement = counted(_settled_alone(judgement, settled, protocol.answers), n_scored)
-    return scoring.aggregate(protocol.aggregation, judgement, item)
+    return scoring.aggregate(protocol.deciding, judgement, item)
 
 
 def _settled_alone(judgement: Judgement, settled: _Settled, answers: Scale) -> Judgement:

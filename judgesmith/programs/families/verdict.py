@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import field_validator, model_validator
 
@@ -21,7 +21,6 @@ from judgesmith.programs.judging.logprobs import (
 from judgesmith.programs.judging.program import JudgeProgram, RequestProgram
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily
-from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement
@@ -59,6 +58,7 @@ class VerdictConfig(JudgeConfig):
     criterion (``checks``), of which ``combine`` makes the label.
     """
 
+    takes_any_labels: ClassVar[bool] = True
     judge: Literal["verdict"] = "verdict"
     asks: Literal["overall", "checks"] = "overall"
     combine: _Combine = "all"
@@ -105,9 +105,7 @@ class VerdictConfig(JudgeConfig):
 
     @property
     def scores_on(self) -> Scale:
-        learned = self.aggregation
-        own = learned.decision is None and learned.kind != "linear"
-        return self.answers if own else learned.scores_on
+        return super().scores_on if self.answers.ordered else self.answers
 
 
 def verdict_forms(protocol: VerdictConfig) -> dict[str, QuestionForm]:
@@ -144,14 +142,17 @@ def verdict_steps(protocol: VerdictConfig, item: RatedItem) -> JudgeProgram:
         return found
 
     answers = NO_YES if protocol.scores_criteria else protocol.answers
-    asked = {"aggregation": Aggregation(), "answers": answers}
-    found = yield from scoring.sampled_steps(
-        protocol.model_copy(update=asked), once, item, field="verdict"
+    found = yield from scoring.drawn_steps(
+        protocol.model_copy(update={"answers": answers}), once, item, field="verdict"
     )
     found = counted(found, n_scored)
-    if found.score is not None:
-        found = found.model_copy(update={"probability": _shares_of(protocol, found.score, drawn)})
-    return _labelled(protocol, scoring.aggregate(protocol.aggregation, found, item))
+    labels = protocol.answers.labels
+    if found.score is not None and len(labels) > 2:
+        mean = {name: fmean(one.get(name, 0.0) for one in drawn) for name in labels}
+        shares = {name: share if share > NOTHING else 0.0 for name, share in mean.items()}
+        found = found.model_copy(update={"probability": shares})
+    found = scoring.aggregate(protocol.deciding, found, item)
+    return found if len(labels) == 2 else _labelled(protocol, found)
 
 
 def _decided_once(
@@ -219,33 +220,17 @@ def _together(
     return AnswerProbabilities(mode="probabilities", values={"no": 1 - yes, "yes": yes}, mass=mass)
 
 
-def _shares_of(protocol: VerdictConfig, percent: float, drawn: Sequence[_Shares]) -> _Shares:
-    labels = protocol.answers.labels
-    if len(labels) == 2:
-        share = percent / 100
-        return {labels[0]: 1 - share, labels[1]: share}
-    mean = {name: fmean(one.get(name, 0.0) for one in drawn) for name in labels}
-    return {name: share if share > NOTHING else 0.0 for name, share in mean.items()}
-
-
 def _labelled(protocol: VerdictConfig, found: Judgement) -> Judgement:
-    """Return a judgement with the likeliest label, unless one was learned to be given."""
+    """Return a judgement of three labels or more with the likeliest, unless one was learned."""
     learned, labels = protocol.aggregation, protocol.answers
-    if found.score is None:
+    decided = labels.ordered and (learned.decision is not None or learned.kind == "linear")
+    if found.score is None or decided:
         return found
-    if learned.kind == "linear" and learned.decision is None:
-        return found.model_copy(update={"probability": {}})
-    if learned.decision is not None:
-        return found
-    share = found.score / 100
-    update: dict[str, Any] = {"score": labels.points(share)}
-    shares = dict(found.probability)
-    if len(labels.labels) == 2:
-        shares = {labels.labels[0]: 1 - share, labels.labels[1]: share}
-        update["label"] = labels.labels[share >= 0.5]
-    else:
-        update["label"] = max(shares, key=shares.__getitem__)
-    return found.model_copy(update={**update, "probability": shares})
+    shares = found.probability
+    update: dict[str, Any] = {"label": max(shares, key=shares.__getitem__)}
+    if not labels.ordered:
+        update["score"] = labels.points(learned.scale.fraction(found.score))
+    return found.model_copy(update=update)
 
 
 def verdict_space(protocol: VerdictConfig, rubrics: Rubrics = None) -> Space:

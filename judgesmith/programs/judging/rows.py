@@ -68,7 +68,8 @@ def summed(parts: Sequence[Usage]) -> Usage:
 
 def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
     fields = {"score", "explanation", "criteria", "errors", "problem"}
-    fields |= {name for name in ("reason", "weighting", "notes") if getattr(judgement, name)}
+    unsaid = ("reason", "weighting", "notes", "label", "probability")
+    fields |= {name for name in unsaid if getattr(judgement, name)}
     # What its kind of judgement adds: the members of a panel, the interval of a calibrated judge.
     fields |= set(type(judgement).model_fields) - set(Judgement.model_fields)
     plain = judgement.model_dump(mode="json", include=fields)

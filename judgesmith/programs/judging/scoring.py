@@ -137,11 +137,21 @@ def sampled_steps(
     protocol: JudgeConfig,
     once: Callable[[Asking], Once],
     item: RatedItem,
+) -> JudgeProgram:
+    """Judge one response as often as ``protocol`` says, and make one judgement of it."""
+    found = yield from drawn_steps(protocol, once, item)
+    return aggregate(protocol.deciding, found, item)
+
+
+def drawn_steps(
+    protocol: JudgeConfig,
+    once: Callable[[Asking], Once],
+    item: RatedItem,
     *,
     enough: Callable[[], bool] | None = None,
     field: str = "score",
 ) -> JudgeProgram:
-    """Judge one response as often as ``protocol`` says, and make one judgement of it."""
+    """Return what several samples come to, before what was learned is made of it."""
     texts = {"source": item.source, "response": item.response, "context": item.context}
     if fault := unsendable(texts):
         return Judgement.unscored(fault)
@@ -166,8 +176,7 @@ def sampled_steps(
         found = [weighed(one, of.probabilities, protocol.answers) for one, of in drawn]
     calls = tuple(call for one in samples for call in one.calls.made)
     asks_whole = any(OVERALL in one.asked_about for one in samples)
-    judgement = reduced(found, calls, protocol.reduction, asks_whole=asks_whole)
-    return aggregate(protocol.aggregation, judgement, item)
+    return reduced(found, calls, protocol.reduction, asks_whole=asks_whole)
 
 
 @dataclass(frozen=True, slots=True)

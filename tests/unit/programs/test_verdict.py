@@ -6,7 +6,8 @@ from math import log
 import loopback
 import pytest
 
-from judgesmith.programs import VerdictJudge, score_batch
+from judgesmith.errors import InputError
+from judgesmith.programs import VerdictJudge, family_of, score_batch
 from judgesmith.programs.lm import ModelAnswer, TokenLogprob, lm_client_of, model
 from judgesmith.programs.lm.client import LMClient
 from judgesmith.programs.lm.dspy_lm import ClientLM
@@ -190,3 +191,31 @@ def test_a_server_with_log_probabilities_and_one_without():
         assert found.probability == {"fail": 1.0, "pass": 0.0}
         assert "no log-probabilities" in found.weighting["overall"].reason
         lm_client_of(lm).engine.close()
+
+
+# Other families give labels, too, where they answer on two labels or on labels in an order.
+
+
+@pytest.mark.parametrize("family", ["active-critic", "direct", "explain-eval", "g-eval"])
+@pytest.mark.parametrize("labels", [("wrong", "right"), ("bad", "so-so", "good")])
+def test_other_families_answer_on_labels(family, labels):
+    scale = Scale.of_labels(*labels, positive=labels[-1], ordered=True)
+    choices = {"variant": "coarse"} if family == "active-critic" else {"asks": "overall"}
+    judge = family_of(family).start(TWO, answers=scale, **choices)
+    assert judge.scale == scale
+    good = RatedItem(
+        source="The bridge opened on Monday. Ann cut the ribbon at noon.",
+        response="Ann cut the ribbon when the bridge opened.",
+    )
+    for item, likely in ((good, labels[-2:]), (good.model_copy(update={"response": ""}), labels)):
+        (found,) = score_batch(judge, [item])
+        assert found.label in likely
+        assert 0 <= found.score <= len(labels) - 1
+    assert (found.label, found.score) == (labels[0], 0.0)
+    if len(labels) == 2:
+        assert found.probability == {labels[0]: 1.0, labels[1]: 0.0}
+
+
+def test_other_families_refuse_labels_that_scores_cannot_order():
+    with pytest.raises(InputError, match="scores cannot order the labels rude, wrong, right"):
+        family_of("direct").start(TWO, answers=UNORDERED)
