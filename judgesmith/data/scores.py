@@ -283,6 +283,18 @@ COLUMNS: Mapping[str, str] = {
 }
 """What each column of a table of scores holds; the same columns for every judge."""
 
+LABELS: Mapping[str, str] = {"label": TEXT, "probability": NESTED}
+"""Columns after the score where judges give labels."""
+
+
+def score_columns(*, labels: bool) -> dict[str, str]:
+    """Return the columns of a table of scores, and what they hold."""
+    found: dict[str, str] = {}
+    for name, kind in COLUMNS.items():
+        found |= {name: kind, **(LABELS if labels and name == "score" else {})}
+    return found
+
+
 PLACES: Mapping[str, str] = {"row": COUNT, "file": TEXT}
 """Columns before the others where rows stand in the order in which they were finished."""
 
@@ -381,7 +393,7 @@ def decoded(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row of a table as the row that it was made of."""
     found: dict[str, Any] = {}
     for name, cell in row.items():
-        kind = {**PLACES, **COLUMNS}.get(name)
+        kind = {**PLACES, **LABELS, **COLUMNS}.get(name)
         value = cell if kind is None else _value(kind, cell)
         if value is not None or name in _ALWAYS:
             found[name] = value

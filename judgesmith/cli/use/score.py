@@ -175,12 +175,16 @@ def command(
                 **found.unscored_dict(),
                 **({"stated": dict(found.stated)} if found.stated else {}),
                 **({"sampled": dict(found.sampled)} if found.sampled else {}),
+                **({"labels": dict(found.labels)} if found.labels else {}),
                 "calls": usage.calls,
                 "cost_usd": usage.cost_usd,
             }
         )
     else:
         say(f"{counted(found.n_rows, 'row')} in {files.output}, {found.n_unscored} without a score")
+        if found.labels:
+            n = sum(found.labels.values())
+            say(f"  {', '.join(f'{k} {v} ({v / n:.0%})' for k, v in found.labels.items())}")
         for problem, n in list(grouped_reasons(found.reasons).items())[:5]:
             say(f"  {n} × {problem}")
         say(usage_text(usage))

@@ -42,12 +42,14 @@ class OutputFile:
         overwrite: bool,
         whole: bool,
         n_inputs: int,
+        labels: bool = False,
     ) -> None:
         self.place = place
         self.ending = ending
         self.marks = marks
         self.ordered = ordered
         self.n_inputs = n_inputs
+        self.labels = labels
         self._beside: Beside | None = None
         self._replaces = place.exists() and not overwrite
         if self._replaces:
@@ -105,7 +107,8 @@ class OutputFile:
         if self._replaces and self.place.exists():
             refuse_loss(self.place, self._new_rows(), self.marks["run"])
         with draft_beside(self.place) as draft:
-            write_scores(self._rows(tally), draft, self.ending, placed=not self.ordered)
+            how = {"placed": not self.ordered, "labels": self.labels}
+            write_scores(self._rows(tally), draft, self.ending, **how)
             put(draft, self.place)
         return tally
 

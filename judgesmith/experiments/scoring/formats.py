@@ -12,7 +12,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.data.scores import COLUMNS, COUNT, FLAG, NUMBER, PLACES, field_of, sheet_cell
+from judgesmith.data.scores import (
+    COUNT,
+    FLAG,
+    NUMBER,
+    PLACES,
+    field_of,
+    score_columns,
+    sheet_cell,
+)
 from judgesmith.errors import InputError, MissingExtraError, file_faults
 
 if TYPE_CHECKING:
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
 SCORE_ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 """How files of scores may end."""
 
+_Columns = Mapping[str, str]  # what the columns of a table hold, by name
 _LEVEL = 6  # of compression
 _GROUP = 8192  # rows of a group in Parquet
 
@@ -37,21 +46,24 @@ def check_ending(ending: str) -> None:
 
 
 @file_faults()
-def write_scores(rows: Iterable[str], place: Path, ending: str, *, placed: bool) -> None:
+def write_scores(
+    rows: Iterable[str], place: Path, ending: str, *, placed: bool, labels: bool = False
+) -> None:
     """Write rows to a file, and wait until the disk has it."""
-    _WRITERS[ending](rows, place, placed)
+    columns = {**(PLACES if placed else {}), **score_columns(labels=labels)}
+    _WRITERS[ending](rows, place, columns)
     with place.open("rb") as file:
         os.fsync(file.fileno())
 
 
 @file_faults()
-def _lines(rows: Iterable[str], place: Path, placed: bool) -> None:
+def _lines(rows: Iterable[str], place: Path, columns: _Columns) -> None:
     with place.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{row}\n" for row in rows)
 
 
 @file_faults()
-def _packed_lines(rows: Iterable[str], place: Path, placed: bool) -> None:
+def _packed_lines(rows: Iterable[str], place: Path, columns: _Columns) -> None:
     # Neither name nor time: the same rows are the same bytes.
     with (
         place.open("wb") as bare,
@@ -61,8 +73,7 @@ def _packed_lines(rows: Iterable[str], place: Path, placed: bool) -> None:
 
 
 @file_faults()
-def _table(rows: Iterable[str], place: Path, placed: bool) -> None:
-    columns = _columns(placed)
+def _table(rows: Iterable[str], place: Path, columns: _Columns) -> None:
     with place.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\r\n")  # so that a lone \r in a cell is quoted
         table.writerow(columns)
@@ -78,11 +89,10 @@ def schema_of(columns: Mapping[str, str]) -> pa.Schema:
     return pa.schema([(name, kinds.get(kind, pa.string())) for name, kind in columns.items()])
 
 
-def _parquet(rows: Iterable[str], place: Path, placed: bool) -> None:
+def _parquet(rows: Iterable[str], place: Path, columns: _Columns) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = _columns(placed)
     schema = schema_of(columns)
     cells = _cells(rows, columns)
     with pq.ParquetWriter(place, schema) as table:
@@ -90,7 +100,7 @@ def _parquet(rows: Iterable[str], place: Path, placed: bool) -> None:
             table.write_table(pa.Table.from_pylist(group, schema=schema))
 
 
-_WRITERS: dict[str, Callable[[Iterable[str], Path, bool], None]] = {
+_WRITERS: dict[str, Callable[[Iterable[str], Path, _Columns], None]] = {
     ".jsonl": _lines,
     ".jsonl.gz": _packed_lines,
     ".csv": _table,
@@ -98,11 +108,7 @@ _WRITERS: dict[str, Callable[[Iterable[str], Path, bool], None]] = {
 }
 
 
-def _columns(placed: bool) -> dict[str, str]:
-    return {**(PLACES if placed else {}), **COLUMNS}
-
-
-def _cells(rows: Iterable[str], columns: dict[str, str]) -> Iterator[dict[str, Any]]:
+def _cells(rows: Iterable[str], columns: _Columns) -> Iterator[dict[str, Any]]:
     for text in rows:
         row = json.loads(text)
         if not row.keys() <= columns.keys():

@@ -16,7 +16,7 @@ from judgesmith.signatures import Judgement, Reason
 from judgesmith.signatures.judgement import Cause, by_code, by_sentence
 
 Note = Mapping[str, Any]
-"""What is counted of a row: ``problem``, ``reason``, ``stated`` and ``sampled``, where it has them,
+"""What is counted of a row: ``problem``, ``reason``, ``stated``, ``sampled`` and ``label``, if any,
 and ``again`` where another try may give it a score."""
 
 _DECODER = json.JSONDecoder()
@@ -65,7 +65,7 @@ def read_line(text: str) -> ScoreLine:
 
 def note_of(judgement: Judgement) -> Note | None:
     """Return what is counted of a judgement; None where there is nothing."""
-    if judgement.problem is None and not judgement.weighting:
+    if judgement.problem is None and not judgement.weighting and judgement.label is None:
         return None
     return dict(_counted(judgement)) or None
 
@@ -81,6 +81,8 @@ def _counted(judgement: Judgement) -> Iterator[tuple[str, Any]]:
         yield "stated", reason
     if (reason := sampled_reason(judgement)) is not None:
         yield "sampled", reason
+    if judgement.label is not None:
+        yield "label", judgement.label
 
 
 LOGGER = logging.getLogger("judgesmith")
@@ -109,6 +111,8 @@ class Scored:
         with the number of such rows, most frequent first.
     sampled : dict of str to int
         How many samples verdicts rest on that were to be probabilities, and why, likewise.
+    labels : dict of str to int
+        Rows by the label that they got, most frequent first; empty where the judge gives none.
     notes : tuple of str
         What was assumed about the columns of the inputs and converted.
     """
@@ -118,6 +122,7 @@ class Scored:
     causes: Mapping[Cause, int]
     stated: Mapping[str, int] = field(default_factory=dict)
     sampled: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -139,6 +144,7 @@ class Tally:
     causes: Counter[Cause] = field(default_factory=Counter)
     stated: Counter[str] = field(default_factory=Counter)
     sampled: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
 
     def count(self, note: Note | None, n: int = 1) -> None:
         """Count rows about which there is this to say."""
@@ -151,6 +157,8 @@ class Tally:
             self.stated[reason] += n
         if (reason := note.get("sampled")) is not None:
             self.sampled[reason] += n
+        if (label := note.get("label")) is not None:
+            self.labels[label] += n
         self.n_again += n * bool(note.get("again"))
 
     def add(self, other: Tally) -> None:
@@ -160,6 +168,7 @@ class Tally:
         self.causes.update(other.causes)
         self.stated.update(other.stated)
         self.sampled.update(other.sampled)
+        self.labels.update(other.labels)
 
     def scored(self, notes: tuple[str, ...] = ()) -> Scored:
         """Return the counts as they are now."""
@@ -169,5 +178,6 @@ class Tally:
             causes=dict(self.causes.most_common()),
             stated=dict(self.stated.most_common()),
             sampled=dict(self.sampled.most_common()),
+            labels=dict(self.labels.most_common()),
             notes=notes,
         )

@@ -47,6 +47,7 @@ class Finished:
         told: dict[str, Any] = {"reasons": by_sentence(causes), "stated": self.tally.stated}
         told |= {"codes": [[one.reason, one.text, n] for one, n in causes.most_common()]}
         told |= {"sampled": self.tally.sampled, "again": self.tally.n_again}
+        told |= {"labels": self.tally.labels}
         names = ("input", "output", "run", "input_sha256", "output_sha256")
         plain = {name: getattr(self, name) for name in names}
         return plain | counts | {name: one for name, one in told.items() if one}
@@ -63,6 +64,7 @@ class Finished:
             ),
             stated=Counter(row.get("stated", {})),
             sampled=Counter(row.get("sampled", {})),
+            labels=Counter(row.get("labels", {})),
         )
         names = ("input", "output", "run", "input_sha256", "output_sha256")
         return cls(**{name: row[name] for name in names}, tally=tally)

@@ -171,6 +171,7 @@ class Run:
             overwrite=self.overwrite,
             whole=judges_sources(self.judge),
             n_inputs=len(job.sources),
+            labels=self.judge.scale.is_verdict,
         )
 
     def _finish(self, feed: Feed) -> None:

@@ -147,6 +147,10 @@ class Row(BaseModel):
     system_id: str = Field(description="as it came; may be empty")
     key: str = Field(description="the same for equal texts alone")
     score: float | None = Field(description="points of the judge's scale; null if it is missing")
+    label: str | None = Field(None, description="such as pass; left out by judges that give none")
+    probability: dict[str, float] | None = Field(
+        None, description="of each label, if there are any"
+    )
     explanation: str
     criteria: dict[str, CriterionScore] = Field(description="by the criterion's name, 0 to 100")
     errors: list[ErrorSpan] = Field(description="stretches of the response, with character places")

@@ -16,7 +16,7 @@ from typing import Any
 
 from judgesmith.data.problems import nothing_in
 from judgesmith.data.reading import ColumnsGiven
-from judgesmith.data.scores import COLUMNS, sheet_cell
+from judgesmith.data.scores import score_columns, sheet_cell
 from judgesmith.errors import (
     ExistingFileError,
     InputError,
@@ -116,8 +116,9 @@ def _sheet_cells(table: Any) -> Any:
     """Return scores with cells that a spreadsheet does not compute."""
     import pyarrow as pa
 
+    kinds = score_columns(labels=True)
     rows = [
-        {name: sheet_cell(COLUMNS[name], one) for name, one in row.items()}
+        {name: sheet_cell(kinds[name], one) for name, one in row.items()}
         for row in table.to_pylist()
     ]
     return pa.Table.from_pylist(rows, schema=table.schema)

@@ -12,7 +12,7 @@ from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.problems import DataError, shown_value
 from judgesmith.data.reading import ColumnsGiven
 from judgesmith.data.rows import RATED_FIELDS, TextReader
-from judgesmith.data.scores import COLUMNS, field_of
+from judgesmith.data.scores import field_of, score_columns
 from judgesmith.errors import InputError
 from judgesmith.experiments.scoring.clusters.connecting import (
     ClusterError,
@@ -92,7 +92,7 @@ def score_dataset(
     refuse_unfit(judge, workers=workers, concurrency=concurrency)
     names = list(dataset.columns())
     kept = names if keep is None else list(keep)
-    _refuse_clashes(names, kept)
+    _refuse_clashes(names, kept, score_columns(labels=judge.scale.is_verdict))
     judge, lm = with_own_models(judge, lm)
     return with_scores(
         ray,
@@ -142,6 +142,7 @@ def with_scores(
         fn_constructor_kwargs={
             "recipe": recipe,
             "marks": _marks(judge, lm),
+            "labels": judge.scale.is_verdict,
             "columns": columns,
             "kept": list(kept),
             "lines": lines,
@@ -158,12 +159,12 @@ def with_scores(
     )
 
 
-def _refuse_clashes(names: Sequence[str], kept: Sequence[str]) -> None:
+def _refuse_clashes(names: Sequence[str], kept: Sequence[str], told: Mapping[str, str]) -> None:
     if unknown := [name for name in kept if name not in names]:
         raise InputError(
             f"keep names columns of the dataset, {', '.join(names)}; got {unknown[0]!r}."
         )
-    if clashing := [name for name in kept if name in COLUMNS and name not in _IDS]:
+    if clashing := [name for name in kept if name in told and name not in _IDS]:
         raise InputError(
             f"the dataset has a column {clashing[0]!r}, and so has a row of scores.",
             hint="name the columns to keep without it (keep=[…]), or rename it.",
@@ -183,6 +184,7 @@ class TableWorker:
         *,
         recipe: JudgeRecipe,
         marks: Mapping[str, str],
+        labels: bool,
         columns: ColumnMap,
         kept: Sequence[str],
         lines: bool,
@@ -192,6 +194,7 @@ class TableWorker:
     ) -> None:
         self._recipe = recipe
         self._marks = marks
+        self._told = score_columns(labels=labels)
         self._columns = columns
         self._kept = list(kept)
         self._lines = lines
@@ -214,8 +217,8 @@ class TableWorker:
         cells = []
         for item, judgement in zip(items, done.judgements, strict=True):
             row = {**score_row(item, judgement), **self._marks}
-            cells.append({name: field_of(kind, row.get(name)) for name, kind in COLUMNS.items()})
-        scores = pa.Table.from_pylist(cells, schema=schema_of(COLUMNS))
+            cells.append({name: field_of(kind, row.get(name)) for name, kind in self._told.items()})
+        scores = pa.Table.from_pylist(cells, schema=schema_of(self._told))
         kept = table.select(self._kept)
         for name in scores.column_names:
             kept = kept.append_column(name, scores[name])

@@ -14,7 +14,14 @@ export function summary(one) {
   const [low, high] = endsOf(one.judge.scale);
   const n = numbered(row.errors ?? []).length;
   const errors = n ? `, ${counted(n, "error")}` : "";
+  if (row.label) return `Verdict ${beginning(row.label, 60)}, probabilities ${chances(row) || "unknown"}${errors}.`;
   return `Score ${shown(row.score)} on a scale from ${low} to ${high}${errors}.`;
+}
+
+// How likely each label is, the likeliest first.
+function chances(row) {
+  const all = Object.entries(row.probability ?? {}).sort(([, a], [, b]) => b - a);
+  return all.map(([label, p]) => `${beginning(label, 60)} ${Math.round(100 * p)}%`).join(", ");
 }
 
 export function judgementPart(one, against) {
@@ -67,16 +74,16 @@ function scored({ row, judge }, against) {
     range.style.width = `${100 * (share(row.high) - share(row.low))}%`;
     bar.append(range);
   }
-  const label = scale.labels?.length && scale.labels[Math.round(row.score - scale.low)];
+  const label = !row.label && scale.labels?.length && scale.labels[Math.round(row.score - scale.low)];
   return element(
     "div",
     { class: "verdict" },
     element(
       "p",
       { class: "score" },
-      element("strong", {}, shown(row.score)),
+      element("strong", {}, row.label ? named(row.label, 60) : shown(row.score)),
       label ? element("span", {}, " ", named(label, 60)) : "",
-      element("span", { class: "soft" }, ` from ${shown(scale.low)} to ${shown(scale.high)}`),
+      element("span", { class: "soft" }, ` ${chances(row) || `from ${shown(scale.low)} to ${shown(scale.high)}`}`),
     ),
     bar,
     element("p", { class: "ends", "aria-hidden": "true" }, ends.map((end) => element("span", {}, end))),
@@ -86,6 +93,7 @@ function scored({ row, judge }, against) {
 }
 
 function difference(row, against) {
+  if (row.label && row.label !== against.row.label) return `Judgement ${against.number} says ${against.row.label}.`;
   const apart = row.score - against.row.score;
   if (Math.abs(apart) < 1e-9) return `The same as judgement ${against.number}.`;
   return `${shown(Math.abs(apart))} ${apart > 0 ? "more" : "less"} than judgement ${against.number}.`;

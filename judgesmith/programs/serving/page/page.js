@@ -184,7 +184,7 @@ function list() {
   const others = state.visit.filter((one) => !state.shown.includes(one) && one !== state.kept);
   at("earlier").hidden = !others.length;
   at("visit").replaceChildren(...others.reverse().map((one) => {
-    const score = one.row.score === null ? ", no score: " : `, ${shown(one.row.score)}: `;
+    const score = one.row.score === null ? ", no score: " : `, ${one.row.label ?? shown(one.row.score)}: `;
     const words = [`${one.number}. `, named(one.judge.name, 60), score, named(one.request.response, 80)];
     return element("li", {}, element("button", { type: "button", class: "quiet", click: () => show([one]) }, words));
   }));

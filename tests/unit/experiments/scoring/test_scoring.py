@@ -11,7 +11,7 @@ import pytest
 
 from judgesmith.data import read_items, stream_items
 from judgesmith.data.formats.opening import open_rows
-from judgesmith.data.scores import COLUMNS, PLACES, open_scores
+from judgesmith.data.scores import COLUMNS, PLACES, open_scores, score_columns
 from judgesmith.data.sheets import as_written, cell_of
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.scoring import Shard, score_file
@@ -95,7 +95,8 @@ def test_no_cell_of_a_csv_file_is_a_formula_or_moves_a_cursor(tmp_path):
 def test_tables_have_the_same_columns_whatever_rows_hold(tmp_path, ending):
     kinds = (CalibratedJudgement, PanelJudgement, PanelVerdict)
     fields = {name for kind in kinds for name in kind.model_fields}
-    assert fields - {"calls", "raw"} <= set(COLUMNS)
+    assert fields - {"calls", "raw"} <= set(score_columns(labels=True))
+    assert not {"label", "probability"} & set(score_columns(labels=False))
     with pytest.raises(ValueError, match="tables have no column for mood; name a file"):
         written(tmp_path, ending, [rows()[0] | {"mood": "good"}])
     place = written(tmp_path, ending, rows()[:1])
