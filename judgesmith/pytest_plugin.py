@@ -1,7 +1,7 @@
-"""Judges in pytest: ``assert_judged`` and ``assert_judged_all``, as fixtures or imported.
+"""Judges in pytest: ``assert_judged``, ``assert_judged_all`` and ``assert_passes``.
 
-Loading this costs nothing: what judges is imported when the first assertion is made, and a session
-without one is left alone.
+All are fixtures, and can be imported. Loading this costs nothing: what judges is imported when the
+first assertion is made, and a session without one is left alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from judgesmith.pytest_session import Judging
     from judgesmith.signatures import Judgement, RatedItem
 
-__all__ = ["assert_judged", "assert_judged_all"]
+__all__ = ["assert_judged", "assert_judged_all", "assert_passes"]
 
 _OPTIONS = {
     "model": "provider/model, or offline [default: that of the judge]",
@@ -147,6 +147,42 @@ def assert_judged_all(
     return found
 
 
+def assert_passes(
+    judge: AnySaved | str | Path,
+    *,
+    response: str,
+    source: str = "",
+    context: str | None = None,
+    references: Iterable[str] = (),
+    unscored: bool = False,
+) -> Judgement:
+    """Assert that a judge gives a response the label of good ones, such as pass, and return it.
+
+    Parameters
+    ----------
+    judge, response, source, context, references, unscored
+        As for ``assert_judged``; the judge has to give labels.
+
+    Raises
+    ------
+    AssertionError
+        If the label is another, or there is none; the message has the label, its probability and
+        the judge's critique.
+    ValueError
+        If there is no such judge, it gives no labels, or its model cannot be asked.
+    """
+    __tracebackhide__ = True
+    from judgesmith.programs.artifacts.differences import Expectation, told
+
+    expected = Expectation(label=_judging().positive_label(judge), unscored=unscored)
+    texts = {"source": source, "context": context, "response": response}
+    (item,) = _items([{**texts, "references": references}])
+    (found,) = _judging().judged(judge, [item], expected)
+    if short := expected.shortcomings(found):
+        raise AssertionError(told(response, found, short))
+    return found
+
+
 def _items(items: Iterable[RatedItem | Mapping[str, Any]]) -> list[RatedItem]:
     """Return what is judged.
 
@@ -180,6 +216,12 @@ def _assert_judged() -> Any:
 def _assert_judged_all() -> Any:
     """Return ``assert_judged_all``."""
     return assert_judged_all
+
+
+@pytest.fixture(name="assert_passes", scope="session")
+def _assert_passes() -> Any:
+    """Return ``assert_passes``."""
+    return assert_passes
 
 
 class _Session:

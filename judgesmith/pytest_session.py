@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice
+from judgesmith.errors import InputError
 from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.differences import Expectation
 from judgesmith.programs.artifacts.saved import SavedJudge
@@ -67,6 +68,18 @@ class Judging:
         expected.check_against(saved)
         self.n_judged += len(items)
         return score_batch(saved, items, lm=lms[0])
+
+    def positive_label(self, judge: AnySaved | str | Path) -> str:
+        """Return the label that the judge gives good responses; refuse one that gives none."""
+        __tracebackhide__ = True
+        saved, _ = self._judge(judge)
+        if saved.scale.positive is None:
+            raise InputError(
+                f"assert_passes needs a judge that gives labels such as pass and fail; this one "
+                f"scores on {saved.scale}.",
+                hint="compile one from labelled rows, or take assert_judged with at_least.",
+            )
+        return saved.scale.positive
 
     def usage(self) -> dict[str, float | None]:
         """Return what the session asked so far, by name."""

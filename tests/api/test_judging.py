@@ -7,7 +7,7 @@ import pytest
 
 import judgesmith
 from judgesmith import programs as p
-from judgesmith.pytest_plugin import assert_judged, assert_judged_all
+from judgesmith.pytest_plugin import assert_judged, assert_judged_all, assert_passes
 
 RUBRIC = {"criteria": {"fluency": "Is it well written?", "truth": "Is all of it in the source?"}}
 SOURCE = "The bridge opened in May 1998. Two thousand people crossed it on the first day."
@@ -169,6 +169,8 @@ def test_in_pytest(keep, saved):
     keep("all", assert_judged_all(place, ITEMS))
     with pytest.raises(AssertionError):
         assert_judged(place, at_least=99, **texts)
+    with pytest.raises(judgesmith.InputError, match="labels such as pass and fail"):
+        assert_passes(place, **texts)
 
 
 def test_items_that_are_dicts_are_refused_with_what_makes_items_of_them():

@@ -1,10 +1,16 @@
 """What is said about labels, and about judges that give them."""
 
+import json
+
 import numpy as np
 import pytest
 
 import judgesmith
+import judgesmith.data
+from judgesmith.data import read_scores
+from judgesmith.experiments import compare_judges, evaluate_scores
 from judgesmith.experiments.evaluate.describing import describe
+from judgesmith.signatures import Scale
 
 
 def labelled(*given, criterion="overall", **more):
@@ -88,3 +94,168 @@ def test_labels_of_several_criteria_are_described_without_a_mean():
     assert [one.name for one in found.labels] == ["a", "b"]
     assert found.target is None
     assert any("--target" in one for one in found.warnings)
+
+
+WORDS = {"pass": "to the point", "fail": "invents a date"}
+
+
+def labelled_rows(n=60, positive="pass", negative="fail"):
+    """One response in three is bad; the rater says why."""
+    rows = []
+    for place in range(n):
+        label = negative if place % 3 == 0 else positive
+        rows.append(
+            {
+                "source_id": f"q{place // 2}",
+                "system_id": f"s{place % 2}",
+                "response": f"answer {place}",
+                "human": {"overall": label},
+                "rationale": {"overall": WORDS.get(label, "because")},
+            }
+        )
+    return rows
+
+
+def scored_file(folder, rows, said, name="scores.jsonl"):
+    """A file of scores: what ``said`` returns for the place and the rater's label of a row."""
+    lines = [
+        {
+            "source_id": row["source_id"],
+            "system_id": row["system_id"],
+            **said(place, row["human"]["overall"]),
+        }
+        for place, row in enumerate(rows)
+    ]
+    file = folder / name
+    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return file
+
+
+def evaluated(file, rows, **more):
+    data = judgesmith.read(rows, positive=more.pop("positive", None))
+    return evaluate_scores(read_scores(file, data), data, judgesmith.data.targets_of(data), **more)
+
+
+def wrong_now_and_then(place, human):
+    """Every tenth label of the judge is wrong."""
+    other = {"pass": "fail", "fail": "pass"}
+    label = other[human] if place % 10 == 0 else human
+    return {"label": label, "explanation": f"verdict {place}"}
+
+
+def test_evaluate_reports_tpr_tnr_and_wrong_labels_with_the_words_of_both(tmp_path):
+    rows = labelled_rows()
+    found = evaluated(scored_file(tmp_path, rows, wrong_now_and_then), rows).labels
+    assert (found.n_positive, found.n_negative, found.unlabelled) == (40, 20, 0)
+    assert found.confusion == ((18, 2), (4, 36))
+    assert (found.tnr.value, found.tpr.value) == (0.9, 0.9)
+    assert found.tnr.low < 0.9 < found.tnr.high
+    assert found.statistics["balanced_accuracy"].value == pytest.approx(0.9)
+    first = found.false_passes[0]
+    assert (first.human, first.judge, first.explanation) == ("fail", "pass", "verdict 0")
+    assert first.raters[0].rationale == "invents a date"
+    assert [one.source_id for one in found.false_fails] == ["q5", "q10", "q20", "q25"]
+
+
+def test_evaluate_cuts_scores_in_the_middle_of_their_scale_and_says_so(tmp_path):
+    rows = labelled_rows()
+    file = scored_file(tmp_path, rows, lambda _, human: {"score": 8 if human == "pass" else 3})
+    assert evaluated(file, rows).labels is None
+    found = evaluated(file, rows, answers=Scale(low=0, high=10)).labels
+    assert (found.tnr.value, found.tpr.value) == (1.0, 1.0)
+    assert "5 and more on 0..10 count as 'pass'" in found.note
+
+
+def test_evaluate_calls_a_judge_that_passes_everything_useless(tmp_path):
+    rows = labelled_rows()
+    found = evaluated(scored_file(tmp_path, rows, lambda *_: {"label": "pass"}), rows).labels
+    assert "useless" in found.useless
+    assert found.statistics["balanced_accuracy"].value == 0.5
+    assert np.isnan(found.statistics["mcc"].value)
+
+
+def test_evaluate_counts_rows_that_the_judge_leaves_to_people(tmp_path):
+    rows = labelled_rows()
+    file = scored_file(tmp_path, rows, lambda n, human: {"label": "unsure" if n < 6 else human})
+    found = evaluated(file, rows)
+    assert found.labels.unlabelled == 6
+    assert found.unscored.to_dict()["reasons"] == {"left_to_people": 6}
+
+
+def test_evaluate_groups_wrong_labels_by_the_criterion_that_people_failed(tmp_path):
+    rows = labelled_rows()
+    for place, row in enumerate(rows):
+        bad = row["human"]["overall"] == "fail"
+        row["human"] |= {"tone": not (bad and place % 2), "facts": not bad}
+    file = scored_file(tmp_path, rows, lambda *_: {"label": "pass"})
+    found = evaluated(file, rows).labels
+    assert [one.criterion for one in found.false_passes] == ["facts"] * 10 + ["tone"] * 10
+
+
+def test_evaluate_three_labels_one_against_the_rest(tmp_path):
+    rows = labelled_rows(positive="right", negative="wrong")
+    for row in rows[::6]:
+        row["human"]["overall"] = "rude"
+    file = scored_file(
+        tmp_path, rows, lambda n, human: {"label": "right" if n % 12 == 0 else human}
+    )
+    found = evaluated(file, rows, positive="right").labels
+    assert found.labels == ("rude", "wrong", "right")
+    assert found.tpr.value == 1.0
+    assert found.tnr.value == pytest.approx(15 / 20)
+    assert "macro_f1" in found.statistics
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"label": "maybe"}, "fail, pass"),
+        ({"label": "pass", "probability": {"pass": "high"}}, "probability"),
+        ({"score": "good"}, "a number"),
+    ],
+)
+def test_odd_labels_of_a_judge_are_refused_with_their_row(tmp_path, said, message):
+    rows = labelled_rows()
+    file = scored_file(tmp_path, rows, lambda n, human: said if n == 4 else {"label": human})
+    with pytest.raises(judgesmith.JudgesmithError, match=message) as fault:
+        evaluated(file, rows)
+    assert "5" in str(fault.value)
+
+
+def compared(tmp_path, rows, first, second, **more):
+    data = judgesmith.read(rows)
+    files = [
+        scored_file(tmp_path, rows, said, f"{name}.jsonl")
+        for name, said in (("a", first), ("b", second))
+    ]
+    scores = [read_scores(file, data) for file in files]
+    return compare_judges(*scores, data, judgesmith.data.targets_of(data), **more).labels
+
+
+def exact(_, human):
+    return {"label": human}
+
+
+def test_compare_tests_each_class_exactly_where_each_source_has_one_row(tmp_path):
+    rows = [row | {"source_id": f"own {n}"} for n, row in enumerate(labelled_rows())]
+    found = compared(tmp_path, rows, exact, wrong_now_and_then)
+    assert found.differences.test == "mcnemar"
+    assert found.differences.first_only == (4, 2)
+    assert found.differences.tpr.p_value == pytest.approx(2 * 0.5**4)
+    assert found.differences.tnr.p_value == pytest.approx(2 * 0.5**2)
+    assert found.rates["balanced_accuracy"].value == pytest.approx(0.1)
+
+
+def test_compare_flips_signs_by_source_elsewhere_and_adjusts_for_three_tests(tmp_path):
+    rows = labelled_rows(120)
+    found = compared(tmp_path, rows, exact, lambda *_: {"label": "pass"})
+    assert found.differences.test == "sign-flip"
+    assert found.better == "a"
+    assert found.holm["tnr"] >= found.differences.tnr.p_value
+    assert found.to_dict()["better"] == "a"
+
+
+def test_compare_says_so_where_no_difference_is_clear(tmp_path):
+    found = compared(tmp_path, labelled_rows(), wrong_now_and_then, wrong_now_and_then)
+    assert found.better is None
+    assert found.rates["tnr"].p_value == 1.0

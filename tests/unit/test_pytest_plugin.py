@@ -14,6 +14,7 @@ from judgesmith.programs import DirectJudge, SavedJudge
 from judgesmith.programs.artifacts.differences import Expectation
 from judgesmith.pytest_plugin import _Session, assert_judged
 from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures.aggregation import Aggregation, Decision
 
 # Judges in pytest: what passes, what fails and in which words, one budget, and no cost unused.
 
@@ -243,3 +244,44 @@ def test_hooks_name_what_there_is():
     assert (program, command in COMMANDS) == ("judgesmith", True)
     page = (ROOT / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
     assert all(f"- id: {name}" in page for name in HOOKS)
+
+
+# Judges that give labels.
+
+
+@pytest.fixture
+def labelling(folder):
+    """A judge beside the other, whose scores of 50 and more are a pass."""
+    judge = DirectJudge()
+    decision = Decision(scale=Scale.of_labels("fail", "pass"), threshold=0.5)
+    protocol = judge.protocol.model_copy(update={"aggregation": Aggregation(decision=decision)})
+    SavedJudge(
+        protocol=protocol,
+        questions=DirectJudge(protocol).templates(),
+        model="offline",
+        target="overall",
+        human_scale=decision.scale,
+    ).save(folder.path / "labelling")
+
+
+def test_a_response_passes_by_its_label_and_a_failure_has_the_words_of_the_judge(labelling, run):
+    done = run(
+        f"""
+        def test_good(assert_passes):
+            assert assert_passes("labelling", source={GOOD!r}, response={GOOD!r}).label == "pass"
+
+        def test_bad(assert_passes):
+            assert_passes("labelling", source={GOOD!r}, response={BAD!r})
+
+        def test_scores(assert_passes):
+            assert_passes("judge", response={GOOD!r})
+        """
+    )
+    done.assert_outcomes(passed=1, failed=2)
+    done.stdout.fnmatch_lines(
+        [
+            "E * AssertionError: the label is 'fail' (probability of 'pass' 0.*), expected 'pass'",
+            f"E *response: {BAD}",
+            "E *assert_passes needs a judge that gives labels such as pass and fail; *",
+        ]
+    )

@@ -17,6 +17,7 @@ from judgesmith.errors import shortened
 
 if TYPE_CHECKING:
     from judgesmith.experiments.evaluate.agreement import CriterionReports, Gain, Report, Unscored
+    from judgesmith.experiments.evaluate.label_verdicts import LabelAgreement, LabelError
     from judgesmith.experiments.evaluate.preferring import PreferenceEvaluation
     from judgesmith.metrics import Estimate
     from judgesmith.metrics.pairs import OrderConsistency
@@ -201,6 +202,78 @@ def ranks_note(*labels: str, ranks: bool = True) -> list[str]:
         f"scores of {' and '.join(labels)} are ranks within a source; figures across sources are "
         "omitted."
     ]
+
+
+_LABEL_STATISTICS = {
+    "balanced_accuracy": "balanced accuracy",
+    "mcc": "MCC",
+    "kappa": "Cohen's kappa",
+    "quadratic_kappa": "quadratic kappa",
+    "f1": "F1",
+    "macro_f1": "F1, macro",
+    "ac1": "Gwet's AC1",
+    "accuracy": "accuracy",
+    "precision": "precision",
+    "npv": "NPV",
+    "auc": "AUC",
+    "brier": "Brier score",
+}
+_FEW = 3
+"""Wrong labels of either kind that are printed without ``--full``."""
+
+
+def print_labels(title: str, found: LabelAgreement) -> None:
+    """Print how labels agree with people's: statistics, the confusion matrix, wrong labels."""
+    from judgesmith.experiments.tables import percent_cell
+
+    rows = [["TNR", estimate_text(found.tnr)], ["TPR", estimate_text(found.tpr)]]
+    rows += [
+        [name, estimate_text(found.statistics[key])]
+        for key, name in _LABEL_STATISTICS.items()
+        if key in found.statistics
+    ]
+    print_table(title, rows)
+    print_table(
+        "Confusion: raters' labels down, the judge's across",
+        [
+            [
+                label,
+                *(
+                    f"{n} ({percent_cell(found.shares[label][other])})"
+                    for n, other in zip(counts, found.labels, strict=True)
+                ),
+            ]
+            for label, counts in zip(found.labels, found.confusion, strict=True)
+        ],
+        header=["", *found.labels],
+    )
+    if found.unlabelled:
+        say(f"\n{found.unlabelled} of {found.n_rows} rows have no label of the judge")
+    print_wrong_labels("Passed, and bad for raters", found.false_passes)
+    print_wrong_labels("Stopped, and good for raters", found.false_fails)
+
+
+def print_wrong_labels(title: str, errors: Sequence[LabelError]) -> None:
+    """Print responses with the words of raters and judge, by criterion."""
+    if not errors:
+        return
+    most = len(errors) if wants_full() else _FEW
+    say(f"\n{title}: {len(errors)}" + f", the first {most}" * (len(errors) > most))
+    criterion = ""
+    for one in errors[:most]:
+        if one.criterion != criterion:
+            say(f"\n  {shortened(one.criterion, 60)}")
+            criterion = one.criterion
+        place = " ".join(filter(None, (one.source_id, one.system_id)))
+        say()
+        say_under(shortened(place, 60) or "response", shortened(one.response, 300), indent=2)
+        for rater in one.raters:
+            who = f"rater {shortened(rater.name, 30)}" if rater.name else "rater"
+            words = f": {shortened(rater.rationale, 300)}" if rater.rationale else ""
+            say_under(who, f"{rater.label}{words}", indent=4)
+        chance = "" if one.probability != one.probability else f" ({one.probability:.2f})"
+        words = f": {shortened(one.explanation, 300)}" if one.explanation else ""
+        say_under("judge", f"{one.judge}{chance}{words}", indent=4)
 
 
 _SHOWN = {"given": "as given", "swapped": "swapped", "combined": "both orders"}

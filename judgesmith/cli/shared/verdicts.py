@@ -12,6 +12,7 @@ from judgesmith.cli.shared.printing import answer, counted, say
 
 if TYPE_CHECKING:
     from judgesmith.experiments.evaluate.label_summary import LabelSummary
+    from judgesmith.experiments.evaluate.label_verdicts import LabelAgreement
     from judgesmith.metrics import Estimate, PairedEstimate
 
 WIDE = 0.2
@@ -142,6 +143,60 @@ def _gain_text(gain: PairedEstimate | None) -> Sequence[str]:
     if gain.value < 0:
         return [f"It is significantly worse than the baseline ({p})."]
     return [f"The gain is significant ({p})."]
+
+
+WIDE_RATE = 0.1
+"""A rate whose interval is wider than this to either side is not known well enough."""
+
+
+def label_verdict(
+    found: LabelAgreement,
+    *,
+    rows: str = "test rows",
+    use: str | None = None,
+    label: str | None = None,
+    check: str | None = None,
+) -> Verdict:
+    """Return what TPR and TNR mean for the use of a judge; commands as in `agreement_verdict`."""
+    from judgesmith.experiments.evaluate.label_verdicts import rates_text
+
+    headline = f"{rates_text(found, rows)}."
+    if found.n_rows == found.unlabelled:
+        return Verdict(text=f"No {rows} have a label of the judge.", tone="open")
+    if found.useless is not None:
+        text = f"{headline} Do not use this judge: {found.useless}."
+        return Verdict(text=text, tone="bad", next_command=check)
+    for name, rate in ((found.negative, found.tnr), (found.positive, found.tpr)):
+        if math.isnan(rate.value):
+            text = f"{headline} No row is labelled {name!r}: nobody knows what the judge does then."
+            return Verdict(text=text, tone="open", next_command=label and label.format(n=50))
+    if found.tnr.has_few_groups or found.tpr.has_few_groups or math.isnan(found.tnr.low):
+        text = f"{headline} Too little data: too few sources for an interval; label more."
+        return Verdict(text=text, tone="open", next_command=label and label.format(n=50))
+    balanced = found.statistics["balanced_accuracy"]
+    if not balanced.low > 0.5:
+        text = (
+            f"{headline} Do not use this judge: a coin may do as well (balanced accuracy "
+            f"{balanced.value:.2f} {interval_of_two(balanced.low, balanced.high)})."
+        )
+        return Verdict(text=text, tone="bad", next_command=check)
+    said = [headline]
+    if found.tnr.value < 0.5:
+        said.append("It passes most bad answers.")
+    if found.tpr.value < 0.5:
+        said.append("It stops most good answers.")
+    more = []
+    for name, rate in ((found.negative, found.tnr), (found.positive, found.tpr)):
+        half = (rate.high - rate.low) / 2
+        if half > WIDE_RATE:
+            n = rate.n * ((half / WIDE_RATE) ** 2 - 1)
+            more.append(f"{math.ceil(round(n, 6) / 10) * 10} more labelled {name!r}")
+    if more:
+        said.append(f"Too little data for exact rates: about {' and '.join(more)} give ±10 points.")
+    if len(said) > 1:
+        command = label.format(n=50) if label and more else check
+        return Verdict(text=" ".join(said), tone="open", next_command=command)
+    return Verdict(text=headline, tone="good", next_command=use)
 
 
 def labels_verdict(found: LabelSummary, *, n_sources: int, name: str) -> Verdict:

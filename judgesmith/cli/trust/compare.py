@@ -57,7 +57,12 @@ if TYPE_CHECKING:
     from judgesmith.data import DataSet, Targets
     from judgesmith.data.score_files import Scores
     from judgesmith.experiments.evaluate.agreement import Gain
-    from judgesmith.experiments.evaluate.comparing import Comparison, ComparisonTests, Side
+    from judgesmith.experiments.evaluate.comparing import (
+        Comparison,
+        ComparisonTests,
+        LabelComparison,
+        Side,
+    )
     from judgesmith.experiments.evaluate.judged_rows import JudgedRows
     from judgesmith.metrics import PairedEstimate
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
@@ -147,6 +152,7 @@ def command(
         return
     ranking = [side.label for side in (found.a, found.b) if side.ranks]
     notes = [*dataset.notes, *ranks_note(*ranking, ranks=bool(ranking))]
+    notes += () if found.labels is None else found.labels.notes
     for side, own in zip(sides, scores, strict=True):
         if own is not None:
             notes += side.unused(own, dataset)
@@ -297,12 +303,21 @@ def print_compared(found: Comparison, *, name: str) -> None:
     """Print a comparison on the set called ``name``."""
     from judgesmith.experiments.evaluate.agreement import unscored_text
 
-    answer(verdict(found), tone="good" if found.is_clear else "open")
+    by_label = found.labels
+    if by_label is None:
+        answer(verdict(found), tone="good" if found.is_clear else "open")
+    else:
+        answer(label_sentence(found, by_label), tone="good" if by_label.better else "open")
     say()
     for letter, side in _sides(found):
         say_under(letter, f"{side.label}{scored_by_text(side.scored_by)}")
     say_under("ratings", f"{found.target} of {name}")
     tests: ComparisonTests | None = found.tests
+    if by_label is not None:
+        _print_labels(by_label)
+        if not wants_full():
+            say("\nAll tables and tests: --full")
+            return
     if found.unseen is not None:
         _print_gain(_unseen_by(found), found.unseen, tests)
         tests = None
@@ -357,6 +372,73 @@ def verdict(found: Comparison) -> str:
             f"significant at {1 - gain.confidence:.2g}."
         )
     return f"No significant difference{where}: {figures}.{_why_unclear(found)}"
+
+
+def label_sentence(found: Comparison, labels: LabelComparison) -> str:
+    """Return which judge labels better, and what it stops and passes more."""
+    one = labels.differences.balanced_accuracy
+    ahead = not one.value < 0
+    first, second = (found.a, found.b) if ahead else (found.b, found.a)
+    values = (one.first, one.second) if ahead else (one.second, one.first)
+    figures = (
+        f"balanced accuracy {values[0]:.3f} for {first.label}, {values[1]:.3f} for {second.label}"
+    )
+    if one.value == 0:
+        figures = f"balanced accuracy {one.first:.3f} each"
+    if one.value != one.value:
+        return "No result: balanced accuracy is undefined, since a label is not among the rows."
+    parts = [
+        f"stops {_points(labels, 'tnr', ahead=ahead)} of the bad answers",
+        f"passes {_points(labels, 'tpr', ahead=ahead)} of the good ones",
+    ]
+    details = f"{first.label} {' and '.join(parts)}"
+    if labels.better:
+        return (
+            f"{first.label} labels better: {figures}, Holm-adjusted p "
+            f"{_equals(labels.holm['balanced_accuracy'])}. {details}."
+        )
+    clear = [name.upper() for name in ("tnr", "tpr") if labels.is_clear(name)]
+    also = f" The difference in {' and '.join(clear)} is significant." if clear else ""
+    return f"No significant difference: {figures}. {details}.{also}"
+
+
+def _points(labels: LabelComparison, name: str, *, ahead: bool) -> str:
+    """Return a difference in percentage points with interval and p-value, the better one's."""
+    one = labels.rates[name]
+    value, low, high = (100 * end for end in (one.value, one.low, one.high))
+    if not ahead:
+        value, low, high = -value, -high, -low
+    known = not (one.has_few_groups or low != low)
+    shown = f"[{low:+.0f}, {high:+.0f}], " if known else ""
+    test = "exact McNemar" if labels.differences.test == "mcnemar" else "sign-flip by source"
+    more = "fewer" if value < 0 else "more"
+    return f"{abs(value):.0f} points {more} ({shown}p {_equals(one.p_value)}, {test})"
+
+
+def _print_labels(labels: LabelComparison) -> None:
+    found = labels.differences
+    rows = [
+        [
+            name.upper() if name != "balanced_accuracy" else "balanced accuracy",
+            f"{one.first:.3f}",
+            f"{one.second:.3f}",
+            estimate_text(one, signed=True),
+            p_text(one.p_value),
+            p_text(labels.holm[name]),
+        ]
+        for name, one in labels.rates.items()
+    ]
+    confidence = found.tpr.confidence
+    title = (
+        f"Labels: {found.n} rows of {counted(found.n_groups, 'source')}, {100 * confidence:g}% "
+        "intervals over sources"
+    )
+    print_table(title, rows, header=["", "A", "B", "A - B", "p", "p Holm"])
+    only = [
+        [what, str(found.first_only[place]), str(found.second_only[place])]
+        for place, what in enumerate(("good", "bad"))
+    ]
+    print_table("Right by one of the two alone", only, header=["answers", "A", "B"])
 
 
 def _why_unclear(found: Comparison) -> str:

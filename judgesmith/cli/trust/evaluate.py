@@ -13,6 +13,7 @@ from judgesmith.cli.shared.agreement import (
     headline_estimate,
     print_agreement,
     print_criteria,
+    print_labels,
     ranks_note,
     scored_by_text,
 )
@@ -50,7 +51,7 @@ from judgesmith.cli.shared.printing import (
 )
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.role_options import role_option
-from judgesmith.cli.shared.verdicts import agreement_verdict, print_verdict
+from judgesmith.cli.shared.verdicts import agreement_verdict, label_verdict, print_verdict
 from judgesmith.cli.trust.perspectives import (
     answer_scale,
     asked_perspective,
@@ -186,6 +187,7 @@ def command(
             confidence=confidence,
             data=data,
         )
+    notes += _label_notes(found, dataset, answers=scale)
     if dry_run:
         print_estimate(nothing_asked(), as_json=as_json)
         return 0
@@ -214,17 +216,24 @@ def _print_answer(
     rows = "rows" if not known else "test rows" if found.unseen else "rows used to compile"
     rated = data_words((data,))
     suggest = f"judgesmith label suggest {shlex.quote(judge)} UNRATED {rated} -o rate.csv -n {{n}}"
+    commands = {
+        "use": f"judgesmith discern {shlex.quote(judge)} {data_words((data,), rated=False)}"
+        if is_judge
+        else None,
+        "label": suggest if is_judge else None,
+        "check": f"judgesmith check {rated}",
+    }
+    if found.labels is not None:
+        print_verdict(label_verdict(found.labels, rows=rows, **commands))
+        say()
+        return
     print_verdict(
         agreement_verdict(
             estimate,
             raters=rater_correlation(dataset, found.target, rng=np.random.default_rng(0)),
             rows=rows,
             within=within,
-            use=f"judgesmith discern {shlex.quote(judge)} {data_words((data,), rated=False)}"
-            if is_judge
-            else None,
-            label=suggest if is_judge else None,
-            check=f"judgesmith check {rated}",
+            **commands,
         )
     )
     say()
@@ -236,7 +245,14 @@ def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
     say(f"{found.label} on {name}: {found.target}{scored_by_text(found.scored_by)}")
     unseen = "Test rows" if is_judge else "All rows"
     full = wants_full()
+    if found.labels is not None:
+        where = unseen if found.criteria_on == "unseen" else "All rows"
+        print_labels(
+            f"{where}: {basis_text(found.unseen or found.seen, found.unscored)}", found.labels
+        )
     for title, report in ((unseen, found.unseen), ("Rows used to compile", found.seen)):
+        if found.labels is not None and not full:
+            continue
         if report is not None and (full or report is found.unseen or found.unseen is None):
             print_agreement(f"{title}: {basis_text(report, found.unscored)}", {"agreement": report})
     on = unseen if found.criteria_on == "unseen" else "All rows"
@@ -246,12 +262,27 @@ def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
         f"{on}, by criterion: {100 * _confidence(found):g}% intervals over sources",
         found.by_criterion,
     )
-    if found.systems:
+    if found.systems and (full or found.labels is None):
         print_systems(found.systems)
     if not full:
         say("\nAll tables: --full")
     say()
     say_wrapped(f"Rated rows: {unscored_text(found.unscored)}; {found.n_unrated} unrated")
+
+
+def _label_notes(
+    found: Evaluation | PreferenceEvaluation, dataset: DataSet, *, answers: Scale | None
+) -> list[str]:
+    """Return how scores became labels, or why they could not."""
+    from judgesmith.experiments import Evaluation
+
+    if not isinstance(found, Evaluation) or not dataset.scales[found.target].is_verdict:
+        return []
+    if found.labels is not None:
+        return [found.labels.note] if found.labels.note else []
+    if answers is None and found.unscored.n < found.unscored.n_rows:
+        return ["the scale of the scores is unknown; TPR and TNR need --answers LOW..HIGH."]
+    return []
 
 
 def _confidence(found: Evaluation) -> float:

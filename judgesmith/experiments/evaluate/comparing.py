@@ -22,6 +22,8 @@ from judgesmith.experiments.evaluate.agreement import (
     unscored,
 )
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
+from judgesmith.experiments.evaluate.label_summary import label_indices
+from judgesmith.experiments.evaluate.label_verdicts import judged_labels
 from judgesmith.experiments.evaluate.within_source import (
     LEVEL,
     check_within_source,
@@ -33,6 +35,7 @@ from judgesmith.metrics.comparing import SignificanceTest, Swap, williams_test
 from judgesmith.metrics.correlation import Level, Statistic
 from judgesmith.metrics.pairs import PairLevel
 from judgesmith.metrics.records import plain as as_plain
+from judgesmith.metrics.verdicts import VerdictComparison, compare_verdicts
 from judgesmith.optimizers import Agreement, PredictionTable
 from judgesmith.optimizers.objectives.agreement import parse_agreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
@@ -182,6 +185,91 @@ class Side:
     ranks: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelComparison:
+    """Differences of two judges' labels, A minus B; ``holm``: p-values adjusted for all three."""
+
+    labels: tuple[str, ...]
+    positive: str
+    differences: VerdictComparison
+    holm: Mapping[str, float]
+    notes: tuple[str, ...]
+
+    @property
+    def rates(self) -> dict[str, PairedEstimate]:
+        """The differences by name."""
+        return {name: getattr(self.differences, name) for name in _LABEL_RATES}
+
+    def is_clear(self, name: str) -> bool:
+        """Whether a difference is significant by its adjusted p-value and, if any, its interval."""
+        one = self.rates[name]
+        around_zero = one.low <= 0 <= one.high
+        return self.holm[name] <= 1 - one.confidence and not (around_zero or one.has_few_groups)
+
+    @property
+    def better(self) -> Literal["a", "b"] | None:
+        """Which judge's balanced accuracy is clearly higher."""
+        if not self.is_clear("balanced_accuracy"):
+            return None
+        return "a" if self.differences.balanced_accuracy.value > 0 else "b"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON."""
+        return {
+            "labels": list(self.labels),
+            "positive": self.positive,
+            "better": self.better,
+            **self.differences.to_dict(),
+            "holm": as_plain(self.holm),
+        }
+
+
+_LABEL_RATES = ("balanced_accuracy", "tnr", "tpr")
+
+
+def _compared_labels(
+    first: JudgedRows,
+    second: JudgedRows,
+    targets: Targets,
+    *,
+    rng: np.random.Generator,
+    confidence: float,
+) -> LabelComparison | None:
+    """Return the differences of labels; None where people, or either judge, give none."""
+    if not targets.is_verdict:
+        return None
+    names = targets.scale.labels
+    sides = [judged_labels(side, targets) for side in (first, second)]
+    human = label_indices(targets)[targets.rated]
+    rows = ~(first.seen | second.seen)
+    if any(one is None for one in sides):
+        return None
+    both = np.all([one.labels >= 0 for one in sides if one is not None], axis=0)
+    chosen = np.flatnonzero(rows & both if (rows & both).any() else both)
+    if not len(chosen):
+        return None
+    words = [
+        [names[place] for place in column[chosen]]
+        for column in (human, *(one.labels for one in sides if one is not None))
+    ]
+    found = compare_verdicts(
+        *words,
+        sources=first.table.sources[chosen].tolist(),
+        positive=targets.scale.positive,
+        classes=names,
+        confidence=confidence,
+        rng=rng,
+    )
+    p = [getattr(found, name).p_value for name in _LABEL_RATES]
+    return LabelComparison(
+        labels=names,
+        positive=targets.scale.positive or "",
+        differences=found,
+        holm=dict(zip(_LABEL_RATES, holm(p).tolist(), strict=True)),
+        notes=tuple(dict.fromkeys(one.note for one in sides if one is not None and one.note)),
+    )
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison:
     """How much better judge A agrees with people than judge B, on the same rows.
@@ -202,6 +290,9 @@ class Comparison:
         Further tests, on unseen rows where there are any.
     n_unseen, n_seen, n_unrated : int
         Rated rows of either kind, and unrated rows.
+    labels : LabelComparison or None
+        Differences in TNR, TPR and balanced accuracy, where people gave labels such as pass and
+        fail, and both judges do, or score on a known scale.
     """
 
     a: Side
@@ -214,6 +305,7 @@ class Comparison:
     n_unseen: int
     n_seen: int
     n_unrated: int
+    labels: LabelComparison | None = None
 
     @property
     def gain(self) -> PairedEstimate:
@@ -276,6 +368,7 @@ class Comparison:
             "seen": plain(self.seen),
             "unknown": None if known else plain(self.unseen),
             "tests": self.tests.to_dict(),
+            **({"labels": self.labels.to_dict()} if self.labels is not None else {}),
         }
 
 
@@ -394,6 +487,7 @@ def compare_rows(
     seen = first.seen | second.seen
     # What is seen must not change what is said of the rows that are not.
     seeds = rng.integers(2**63, size=2).tolist()
+    by_label = _compared_labels(first, second, targets, rng=rng, confidence=confidence)
     statistics = list(dict.fromkeys((*STATISTICS, objective.statistic)))
     gains: list[Gain | None] = []
     tests: ComparisonTests | None = None
@@ -426,6 +520,7 @@ def compare_rows(
         n_unseen=int(np.sum(~seen)),
         n_seen=int(np.sum(seen)),
         n_unrated=targets.n_unrated,
+        labels=by_label,
     )
 
 

@@ -586,9 +586,8 @@ class Description:
         """Return what two-way correlations take for granted, and why some have none."""
         said = []
         for who, text in _WHO.items():
-            names = [
-                one.name for one in self.summaries if one.who == who and not one.scale.is_verdict
-            ]
+            rated = (one for one in self.summaries if not one.scale.is_verdict)
+            names = [one.name for one in rated if one.who == who]
             if names:
                 said.append(f"{', '.join(names)}: {text}")
         return said
@@ -645,12 +644,8 @@ def describe(
     targets: Targets | None = None
     trouble: list[str] = []
     labelled = [name for name in dataset.criteria if dataset.scales[name].is_verdict]
-    if (
-        labelled
-        and target == "auto"
-        and len(dataset.criteria) > 1
-        and (OVERALL not in dataset.criteria)
-    ):
+    is_mean = OVERALL not in dataset.criteria and len(dataset.criteria) > 1
+    if labelled and target == "auto" and is_mean:
         trouble.append(f"{', '.join(labelled)}: labels have no mean; name one with --target.")
     elif target_names(dataset):
         try:

@@ -23,6 +23,7 @@ from judgesmith.experiments.evaluate.agreement import (
 )
 from judgesmith.experiments.evaluate.diagnostics import Diagnostics, diagnostics_of
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
+from judgesmith.experiments.evaluate.label_verdicts import LabelAgreement, label_agreement
 from judgesmith.experiments.evaluate.within_source import only_within_sources
 from judgesmith.metrics.arrays import Rng, fraction, generator
 from judgesmith.metrics.systems import SystemMean, system_means
@@ -75,6 +76,9 @@ class Evaluation:
     systems : tuple of SystemMean
         The mean rating of every system, with and without the scores of unrated rows;
         empty where there are none of these, or the scores are of another criterion.
+    labels : LabelAgreement or None
+        TPR, TNR and the rows labelled wrongly, where people gave labels such as pass and fail and
+        the judge gives labels, too, or scores on a known scale; on the rows of ``criteria_on``.
     """
 
     label: str
@@ -93,6 +97,7 @@ class Evaluation:
     ranks: bool = False
     stated: tuple[str, ...] = ()
     systems: tuple[SystemMean, ...] = ()
+    labels: LabelAgreement | None = None
 
     @property
     def criteria(self) -> Mapping[str, Report]:
@@ -123,6 +128,7 @@ class Evaluation:
             "criteria_left_out": dict(self.by_criterion.left_out),
             "besides": None if self.besides is None else self.besides.to_dict(),
             **({"systems": [one.to_dict() for one in self.systems]} if self.systems else {}),
+            **({"labels": self.labels.to_dict()} if self.labels is not None else {}),
         }
 
 
@@ -323,6 +329,11 @@ def _evaluation(
         besides=diagnostics_of(
             judged, rows.tolist(), dataset, targets, rng=rng, confidence=confidence
         ),
+        labels=label_agreement(
+            judged, rows.tolist(), dataset, targets, rng=rng, confidence=confidence
+        )
+        if targets.is_verdict
+        else None,
         knows_seen=judged.knows_seen,
         ranks=judged.ranks,
         stated=(*other_models(judged.judgements), *stated_notes(judged.judgements)),

@@ -160,6 +160,7 @@ class Expectation:
     criteria: Mapping[str, float] = field(default_factory=dict)
     no_errors: bool = False
     unscored: bool = False
+    label: str | None = None
 
     def check_against(self, judge: AnySaved) -> None:
         """Refuse what this judge could never fulfil or always does."""
@@ -183,6 +184,10 @@ class Expectation:
         if judgement.score is None:
             return [] if self.unscored else [f"there is no score: {judgement.problem}"]
         found = []
+        if self.label is not None and judgement.label != self.label:
+            chance = judgement.probability.get(self.label)
+            known = "" if chance is None else f" (probability of {self.label!r} {chance:.2f})"
+            found.append(f"the label is {judgement.label!r}{known}, expected {self.label!r}")
         if self.at_least is not None and judgement.score < self.at_least:
             found.append(f"the score is {judgement.score:.4g}, expected {self.at_least:g} or more")
         if self.at_most is not None and judgement.score > self.at_most:

@@ -1,0 +1,330 @@
+"""How a judge's labels agree with people's: TPR, TNR, what it passes and stops wrongly, and why."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.data.items import DataSet
+from judgesmith.data.targets import Targets
+from judgesmith.experiments.evaluate.judged_rows import JudgedRows
+from judgesmith.experiments.evaluate.label_summary import label_indices
+from judgesmith.experiments.tables import percent_cell
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.records import Record
+from judgesmith.metrics.resampling.shares import share_interval
+from judgesmith.metrics.verdicts import VerdictAgreement, verdict_agreement
+from judgesmith.signatures import Judgement
+from judgesmith.signatures.aggregation import Decision
+from judgesmith.signatures.scale import NEGATIVE, POSITIVE, Scale
+
+if TYPE_CHECKING:
+    from judgesmith.signatures.items import RatedItem
+
+SHARES = Scale(low=0, high=1)
+"""What scores on file are points of, where all lie on it and nobody says what they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedLabels:
+    """A judge's labels of the rows that people labelled, and how they came about.
+
+    ``labels``: places among those of the scale, -1 where there is none. ``probability`` of the
+    positive label, nan where unknown. ``note``: the threshold, where it is not the judge's own.
+    """
+
+    labels: NDArray[np.intp]
+    probability: NDArray[np.float64]
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterWords(Record):
+    """What a rater says of a response, and why."""
+
+    label: str
+    rationale: str | None
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelError(Record):
+    """A response that the judge labels otherwise than people, with the words of both."""
+
+    source_id: str
+    system_id: str
+    source: str
+    response: str
+    human: str
+    raters: tuple[RaterWords, ...]
+    judge: str
+    probability: float
+    explanation: str
+    criterion: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelAgreement(Record):
+    """How a judge's labels agree with people's on the same rows.
+
+    ``unlabelled``: rows with a label of people and none of the judge. ``confusion``: people's
+    labels down, the judge's across; ``shares`` of a row of it, by both labels. ``useless``: why
+    no label of this judge says anything, None where some do.
+    """
+
+    labels: tuple[str, ...]
+    positive: str
+    n_rows: int
+    n_positive: int
+    n_negative: int
+    unlabelled: int
+    tpr: Estimate
+    tnr: Estimate
+    statistics: Mapping[str, Estimate]
+    confusion: tuple[tuple[int, ...], ...]
+    shares: Mapping[str, Mapping[str, Estimate]]
+    useless: str | None
+    false_passes: tuple[LabelError, ...]
+    false_fails: tuple[LabelError, ...]
+    note: str | None = None
+
+    @property
+    def negative(self) -> str:
+        """How rows without the positive label are called."""
+        return self.labels[0] if len(self.labels) == 2 else f"not {self.positive}"
+
+
+def judged_labels(judged: JudgedRows, targets: Targets) -> JudgedLabels | None:
+    """Return the labels that a judge gives, or its scores come to; None where there are none.
+
+    Scores without labels are cut in the middle of their scale.
+    """
+    scale = targets.scale
+    own = [one.label for one in judged.judgements] if judged.scored_by == "score" else []
+    if any(own):
+        places = [-1 if one not in scale.labels else scale.labels.index(one) for one in own]
+        chances = [_probability(one, scale, judged.scale) for one in judged.judgements]
+        return JudgedLabels(
+            labels=np.asarray(places, dtype=np.intp), probability=np.asarray(chances, dtype=float)
+        )
+    predicted = judged.table.predicted
+    scored = ~np.isnan(predicted)
+    answers = judged.scale or _assumed(predicted[scored])
+    if not scored.any() or judged.ranks or not scale.ordered or answers is None:
+        return None
+    decision = Decision(scale=scale)
+    shares = [answers.fraction(one) for one in predicted.tolist()]
+    places = [scale.labels.index(decision.label(one)) if one == one else -1 for one in shares]
+    return JudgedLabels(
+        labels=np.asarray(places, dtype=np.intp),
+        probability=np.asarray(shares, dtype=float),
+        note=f"the judge gives scores and no labels: {answers.points(0.5):g} and more on "
+        f"{answers} count as {scale.labels[-1]!r}.",
+    )
+
+
+def _assumed(scores: NDArray[np.float64]) -> Scale | None:
+    """Return the scale that nobody stated: 0 to 1 where all scores are on it."""
+    return SHARES if np.all((scores >= 0) & (scores <= 1)) else None
+
+
+def _probability(judgement: Judgement, scale: Scale, answers: Scale | None) -> float:
+    chance = judgement.probability.get(scale.positive or "")
+    if chance is not None or judgement.score is None or len(scale.labels) > 2:
+        return float("nan") if chance is None else chance
+    answers = answers or SHARES
+    share = answers.fraction(judgement.score)
+    return share if 0 <= share <= 1 else float("nan")
+
+
+def label_agreement(
+    judged: JudgedRows,
+    rows: Sequence[int],
+    dataset: DataSet,
+    targets: Targets,
+    *,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+) -> LabelAgreement | None:
+    """Return how labels agree on ``rows`` of the rated ones; None where the judge gives none."""
+    found = judged_labels(judged, targets)
+    if found is None:
+        return None
+    chosen = np.asarray(rows, dtype=np.intp)
+    scale = targets.scale
+    human, said = label_indices(targets)[targets.rated[chosen]], found.labels[chosen]
+    probability, sources = found.probability[chosen], judged.table.sources[chosen]
+    good = scale.labels.index(scale.positive or "")
+    agreement = verdict_agreement(
+        [scale.labels[place] for place in human],
+        [scale.labels[place] if place >= 0 else None for place in said],
+        sources=sources.tolist(),
+        positive=scale.positive,
+        classes=scale.labels,
+        ordered=scale.ordered and len(scale.labels) > 2,
+        confidence=confidence,
+        rng=rng,
+    )
+    errors = list(
+        _wrong_labels(judged, chosen, dataset, targets, human=human, said=said, chance=probability)
+    )
+
+    def cell(one: int, other: int) -> Estimate:
+        among = (human == one) & (said >= 0)
+        yes = said[among] == other
+        return share_interval(yes, sources=sources[among].tolist(), confidence=confidence)
+
+    return LabelAgreement(
+        labels=scale.labels,
+        positive=scale.positive or "",
+        n_rows=len(chosen),
+        n_positive=int(np.sum(human == good)),
+        n_negative=int(np.sum(human != good)),
+        unlabelled=int(np.sum(said < 0)),
+        tpr=agreement.tpr.reported(),
+        tnr=agreement.tnr.reported(),
+        statistics=dict(_statistics(agreement)),
+        confusion=agreement.counts,
+        shares={
+            name: {other: cell(a, b).reported() for b, other in enumerate(scale.labels)}
+            for a, name in enumerate(scale.labels)
+        },
+        useless=_why_useless(said[said >= 0] == good, scale),
+        false_passes=_in_groups(one for one in errors if one.judge == scale.positive),
+        false_fails=_in_groups(one for one in errors if one.judge != scale.positive),
+        note=found.note,
+    )
+
+
+def _wrong_labels(
+    judged: JudgedRows,
+    rows: NDArray[np.intp],
+    dataset: DataSet,
+    targets: Targets,
+    *,
+    human: NDArray[np.intp],
+    said: NDArray[np.intp],
+    chance: NDArray[np.float64],
+) -> Iterator[LabelError]:
+    """Yield the rows that the judge passes and people do not, or the other way round."""
+    good = targets.scale.labels.index(targets.scale.positive or "")
+    for place in np.flatnonzero((said >= 0) & ((human == good) != (said == good))):
+        row = int(rows[place])
+        yield _error(
+            dataset[int(targets.rated[row])],
+            judged.judgements[row],
+            targets,
+            human=int(human[place]),
+            judge=int(said[place]),
+            probability=float(chance[place]),
+        )
+
+
+_STATISTICS = (
+    "balanced_accuracy",
+    "mcc",
+    "kappa",
+    "quadratic_kappa",
+    "f1",
+    "macro_f1",
+    "ac1",
+    "accuracy",
+    "precision",
+    "npv",
+)
+
+
+def _statistics(found: VerdictAgreement) -> Iterator[tuple[str, Estimate]]:
+    """Yield what is reported of labels; macro means where there are three or more."""
+    for name in _STATISTICS:
+        one = getattr(found, name)
+        if one is not None and (name != "macro_f1" or len(found.classes) > 2):
+            yield name, one.reported()
+
+
+def _why_useless(passes: NDArray[np.bool_], scale: Scale) -> str | None:
+    """Return that a judge says one thing of all rows; None where it does not."""
+    if not len(passes) or 0 < int(np.sum(passes)) < len(passes):
+        return None
+    what = f"labels every response {scale.positive!r}"
+    if not passes[0]:
+        what = f"labels no response {scale.positive!r}"
+    return f"it {what}: such a judge is useless"
+
+
+def _error(
+    item: RatedItem,
+    judgement: Judgement,
+    targets: Targets,
+    *,
+    human: int,
+    judge: int,
+    probability: float,
+) -> LabelError:
+    """Return a row that judge and people label otherwise, with the words of both."""
+    labels, name = targets.scale.labels, targets.name
+    low = targets.scale.low
+    said = zip(
+        item.human.get(name, ()),
+        itertools.chain(item.rationale.get(name, ()), itertools.repeat(None)),
+        itertools.chain(item.raters.get(name, ()), itertools.repeat(None)),
+        strict=False,
+    )
+    return LabelError(
+        source_id=item.source_id,
+        system_id=item.system_id,
+        source=item.source,
+        response=item.response,
+        human=labels[human],
+        raters=tuple(
+            RaterWords(label=labels[int(points - low)], rationale=words, name=who)
+            for points, words, who in said
+        ),
+        judge=labels[judge],
+        probability=probability,
+        explanation=judgement.explanation,
+        criterion=_decisive(item, judgement, name),
+    )
+
+
+def _decisive(item: RatedItem, judgement: Judgement, target: str) -> str:
+    """Return the criterion that an error is about, empty where nobody says.
+
+    The first that people labelled badly; otherwise the one that the judge scores lowest.
+    """
+    for name, scale in item.scale.items():
+        given = item.human.get(name, ()) if name != target and scale.is_verdict else ()
+        if given and all(one != scale.read(scale.positive) for one in given):
+            return name
+    scored = {k: one.score for k, one in judgement.criteria.items() if one.score is not None}
+    return min(scored, key=lambda name: scored[name]) if len(scored) > 1 else ""
+
+
+def _in_groups(errors: Iterable[LabelError]) -> tuple[LabelError, ...]:
+    """Return errors by criterion, the commonest first."""
+    groups: dict[str, list[LabelError]] = {}
+    for one in errors:
+        groups.setdefault(one.criterion, []).append(one)
+    return tuple(itertools.chain(*sorted(groups.values(), key=len, reverse=True)))
+
+
+def rates_text(found: LabelAgreement, rows: str = "test rows") -> str:
+    """Return the share of bad answers that a judge stops, and of good ones that it passes."""
+    bad, good = "bad answers", "good ones"
+    negative, positive = found.negative, found.positive
+    n = f"{found.n_negative} {negative}"
+    if len(found.labels) > 2:
+        bad, good = f"answers that are {negative}", f"those that are {positive}"
+    elif positive.casefold() not in POSITIVE or negative.casefold() not in NEGATIVE:
+        bad, good = f"answers labelled {negative!r}", f"those labelled {positive!r}"
+    elif negative.casefold() == "fail" and found.n_negative != 1:
+        n = f"{found.n_negative} fails"
+    return (
+        f"stops {percent_cell(found.tnr)} of {bad} (TNR), passes {percent_cell(found.tpr)} of "
+        f"{good} (TPR); {n} among {found.n_rows} {rows}"
+    )

@@ -1,0 +1,99 @@
+"""Label answers pass or fail, and ask what is known of the labels and of judges that give them."""
+
+import json
+
+import pytest
+
+from judgesmith.cli import main
+
+REASONS = ("invents a date", "skips the question", "names the wrong unit")
+
+
+@pytest.fixture
+def labelled(folder):
+    """Answers to 60 questions, a third of them bad, and what two judges say of them."""
+    rows, good, lazy = [], [], []
+    for n in range(120):
+        label = "fail" if n % 3 == 0 else "pass"
+        ids = {"source_id": f"q{n // 2}", "system_id": f"s{n % 2}"}
+        why = REASONS[n % 9 // 3] if label == "fail" else None
+        human = {"human": {"overall": label}, "rationale": {"overall": why}}
+        rows.append({**ids, "source": f"Question {n // 2}", "response": f"Answer {n}", **human})
+        other = {"pass": "fail", "fail": "pass"}[label]
+        said = other if n % 12 == 0 else label
+        good.append({**ids, "score": 0.9 if said == "pass" else 0.2, "label": said})
+        good[-1]["explanation"] = f"The answer {n} is what was asked for."
+        lazy.append({**ids, "label": "pass"})
+    for name, lines in (("rows", rows), ("good", good), ("lazy", lazy)):
+        text = "\n".join(map(json.dumps, lines))
+        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def run(labelled, capsys):
+    """Run a command and return its status, what it prints, and the errors."""
+
+    def command(*words):
+        capsys.readouterr()
+        status = main(list(words))
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return command
+
+
+def test_check_speaks_of_labels(run):
+    status, out, _ = run("check", "rows.jsonl")
+    assert status == 0
+    assert "(80 pass, 40 fail)" in out.replace("\n  ", " ")
+    assert "±5 need 141 rows" in out
+    assert "correlation of 0.5" not in out
+
+
+def test_evaluate_says_first_what_is_stopped_and_passed(run):
+    status, out, _ = run("evaluate", "good.jsonl", "rows.jsonl")
+    assert status == 0
+    first = out.split("\n\n")[0].replace("\n  ", " ")
+    assert "stops 75% [" in first
+    assert "of bad answers (TNR), passes 100% [" in first
+    assert "40 fails among 120 rows" in first
+    assert "rater: fail: invents a date" in out
+    assert "judge: pass (0.90): The answer 0 is what was asked for." in out
+
+
+def test_evaluate_as_json_has_every_wrong_label(run):
+    _, out, _ = run("evaluate", "good.jsonl", "rows.jsonl", "--json")
+    labels = json.loads(out)["labels"]
+    assert len(labels["false_passes"]) == 10
+    assert labels["false_passes"][0]["raters"][0]["rationale"] == "invents a date"
+    assert labels["confusion"] == [[30, 10], [0, 80]]
+
+
+def test_evaluate_calls_a_judge_useless_that_passes_everything(run):
+    _, out, _ = run("evaluate", "lazy.jsonl", "rows.jsonl")
+    assert "such a judge is useless" in out.replace("\n  ", " ")
+
+
+def test_compare_answers_in_a_sentence(run):
+    _, out, _ = run("compare", "lazy.jsonl", "good.jsonl", "rows.jsonl")
+    first = out.split("\n\n")[0].replace("\n  ", " ")
+    assert "good.jsonl labels better: balanced accuracy 0.875 for good.jsonl" in first
+    assert "stops 75 points more" in first
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["check", "rows.jsonl", "--labels", "bad,good"], "bad, good"),
+        (["evaluate", "good.jsonl", "rows.jsonl", "--positive", "great"], "--positive"),
+        (["evaluate", "odd.jsonl", "rows.jsonl"], "fail, pass"),
+    ],
+)
+def test_wrong_inputs_are_refused_in_words(run, labelled, words, message):
+    row = {"source_id": "q1", "system_id": "s0", "label": "perhaps"}
+    (labelled / "odd.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    status, _, err = run(*words)
+    assert status == 2
+    assert message in err
+    assert "Traceback" not in err
