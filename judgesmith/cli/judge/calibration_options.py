@@ -68,6 +68,16 @@ class CalibrationChoice:
     confidence: float
     within: float | None
 
+    def refuse_for_labels(self, targets: Targets) -> None:
+        """Refuse to put labels on a scale: they have a threshold."""
+        if self.calibrate and targets.is_verdict:
+            raise OptionError(
+                f"a calibration leads to ratings, and {targets.name} holds labels, for which "
+                "compile learns a threshold.",
+                option="--calibrate",
+                hint="leave it out; --abstain leaves the doubtful to people.",
+            )
+
     def refuse_for(self, settings: CompileSettings) -> None:
         """Refuse options about a calibration that is not made, or cannot be."""
         from judgesmith.programs.judging.registry import family_of

@@ -13,6 +13,7 @@ from judgesmith.cli.judge.calibration_options import (
     no_calibration_note,
 )
 from judgesmith.cli.judge.compile_options import (
+    OF_A_FAMILY,
     earlier_judge,
     judge_options,
     objective_note,
@@ -183,7 +184,11 @@ def prepared_run(
     ``data`` is what the rated items are called on the command line. No model is asked.
     """
     from judgesmith.experiments.compile.chosen_targets import chosen_targets
-    from judgesmith.experiments.compile.settings import check_role_models, without_equal_ratings
+    from judgesmith.experiments.compile.settings import (
+        check_role_models,
+        settings_for_labels,
+        without_equal_ratings,
+    )
     from judgesmith.experiments.compile.split import parts_of
     from judgesmith.experiments.compile.tuning import (
         check_calls_per_item,
@@ -193,7 +198,7 @@ def prepared_run(
     from judgesmith.optimizers.space.candidates import check_models
 
     with blaming("--objective"):
-        objective = settings.aims
+        settings.aims  # noqa: B018 - refused where it cannot be read
     dataset = without_equal_ratings(dataset, settings)
     settings = _for_these(dataset, settings, calibration)
     if not dataset.criteria and not settings.minds_versions:
@@ -205,6 +210,12 @@ def prepared_run(
         )
     with blaming("--target" if settings.target else data):
         targets = chosen_targets(dataset, settings)
+    with blaming("--judge"):
+        named = before is not None or bool(given_options(*OF_A_FAMILY))
+        settings = settings_for_labels(settings, targets.whole, said=named)
+    calibration.refuse_for_labels(targets.whole)
+    with blaming("--objective"):
+        objective = settings.aims
     with blaming(data):
         dataset, aside = calibration.divided(dataset, targets.whole, settings)
         if aside is not None:
@@ -328,6 +339,8 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
         "effort",
         "calls_per_item",
         "objective",
+        "cost",
+        "abstain",
         "roles",
         "n_demonstrations",
         "n_rounds",
@@ -427,6 +440,8 @@ def command(
     if as_json:
         print_json({**compile_summary(saved, folder, usage), "notes": notes})
     else:
+        headline = "" if found.verdicts is None else found.verdicts.headline
+        notes = [one for one in notes if one != headline]
         print_compile_answer(found, run.dataset, folder, data_words(data))
         print_compiled(found, run.dataset, usage)
     say_notes(notes, as_json=as_json)

@@ -33,6 +33,9 @@ _OF_THE_JUDGE = (
 )
 """Options that say what an earlier judge says already."""
 
+OF_A_FAMILY = ("judge", "variant", "criteria_calls", "chosen", "steps", "questions")
+"""Options that are for some families of judges; without them, labels have a judge for labels."""
+
 _OF_SEARCHES = (
     *("n_trials", "n_draws", "effort", "calls_per_item", "screen", "vary_samples", "storage"),
     *("models", "n_rounds"),
@@ -420,6 +423,8 @@ def _settings(
     fixed = dict.fromkeys((*_said(without), *picked))
     for name in ("kinds", "holdout_kinds"):
         rest[name] = comma_names(rest[name])
+    if not given_options("objective") and not family.ranks:  # the default depends on the data
+        del rest["objective"]
     if not given_options("n_trials"):  # the default depends on the search
         del rest["n_trials"]
     if not family.has_demonstrations:

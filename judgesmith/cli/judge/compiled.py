@@ -17,6 +17,7 @@ from judgesmith.cli.shared.agreement import (
     print_criteria,
 )
 from judgesmith.cli.shared.printing import (
+    answer,
     print_json,
     print_table,
     say,
@@ -25,7 +26,7 @@ from judgesmith.cli.shared.printing import (
     usage_text,
     wants_full,
 )
-from judgesmith.cli.shared.verdicts import agreement_verdict, print_verdict
+from judgesmith.cli.shared.verdicts import Tone, agreement_verdict, print_verdict
 from judgesmith.errors import shortened
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.families.ensemble.members import CalibratedJudgement
     from judgesmith.programs.lm import Usage
+    from judgesmith.signatures import Judgement, RatedItem
     from judgesmith.signatures.config import JudgeConfig
 
 
@@ -158,6 +160,12 @@ def print_compile_answer(found: CompileResult, dataset: DataSet, folder: Path, d
     """Print how well the judge agrees on the test rows, and what follows from that."""
     if found.selection is None:
         return
+    if found.verdicts is not None:
+        better = found.verdicts.gain.low > 0
+        tone: Tone = "bad" if [*found.verdicts.useless] else "good" if better else "open"
+        answer(found.verdicts.headline, tone=tone)
+        say()
+        return
     import numpy as np
 
     from judgesmith.experiments.evaluate.describing import rater_correlation
@@ -210,6 +218,7 @@ def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None
             if name in found.by_criterion and shown and (several or name == "heldout"):
                 print_criteria(f"By criterion, {title}", found.by_criterion[name])
         _print_objectives(found)
+        _print_trade_off(found)
     else:
         print_agreement(
             f"Agreement on validation rows: {basis_text(found.selection)}",
@@ -227,11 +236,22 @@ def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None
     say(f"model: {saved.model}; {usage_text(usage)}")
 
 
+def _print_trade_off(found: CompileResult) -> None:
+    """Print what other thresholds would pass and stop of the validation rows."""
+    if found.verdicts is None or not found.verdicts.trade_off:
+        return
+    rows = [[f"{one:.3f}" for one in several] for several in found.verdicts.trade_off]
+    header = ["threshold", "TNR", "TPR"]
+    print_table("Other thresholds, on validation rows", rows, header=header)
+
+
 def _print_protocol(protocol: JudgeConfig, *, of: str) -> None:
     """Print what a judge's score is made of; ``of`` says which prompt it is, if it is one."""
-    from judgesmith.programs.artifacts.card import score_text
+    from judgesmith.programs.artifacts.card import decision_text, score_text
 
     say_under(f"score{of}", score_text(protocol))
+    if protocol.aggregation.decision is not None:
+        say_under(f"label{of}", decision_text(protocol.aggregation.decision))
     shows = protocol.tells_rubric
     say_under(f"criteria{of}", ", ".join(protocol.rubric.names) if shows else "none shown")
     say(f"demonstrations{of}: {_shown_text(protocol)}")
@@ -305,13 +325,22 @@ def print_examples(found: CompileResult, saved: AnySaved) -> None:
     for item, human, judgement in found.examples:
         scale, people = saved.scale, found.saved.human_scale
         given = f"{judgement.score:.1f}"
+        if people.is_verdict and judgement.label is not None:
+            said = f" (raters: {people.labels[int(human)]})"
+            say(f"\n  {judgement.label}, {judgement.score:.2f} on {scale}{said}")
+            _print_response(item, judgement)
+            continue
         if calibration is not None:
             given = _calibrated_text(calibrated(judgement, calibration))
         said = "" if human != human else f" (raters: {human:.1f} on {people})"
         say(f"\n  {given} on {scale}{said}")
-        say_under("response", shortened(item.response), indent=2)
-        if judgement.explanation:
-            say_under("because", shortened(judgement.explanation, 400), indent=2)
+        _print_response(item, judgement)
+
+
+def _print_response(item: RatedItem, judgement: Judgement) -> None:
+    say_under("response", shortened(item.response), indent=2)
+    if judgement.explanation:
+        say_under("because", shortened(judgement.explanation, 400), indent=2)
 
 
 def _calibrated_text(judgement: CalibratedJudgement) -> str:

@@ -19,6 +19,7 @@ from judgesmith.experiments.compile.chosen_targets import ChosenTargets, chosen_
 from judgesmith.experiments.compile.inferring import offline_notes
 from judgesmith.experiments.compile.notes import (
     ObjectiveReport,
+    VerdictReport,
     criteria_notes,
     known_note,
     length_note,
@@ -33,6 +34,7 @@ from judgesmith.experiments.compile.searching import SearchFiles
 from judgesmith.experiments.compile.settings import (
     CompileSettings,
     check_role_models,
+    settings_for_labels,
     settings_without_labels,
     without_equal_ratings,
 )
@@ -73,6 +75,7 @@ from judgesmith.experiments.evaluate.agreement import (
 from judgesmith.experiments.monitor.snapshot import reference_of
 from judgesmith.optimizers import Agreement, Objective, PredictionTable
 from judgesmith.optimizers.fair import refuse_many_answers
+from judgesmith.optimizers.fitting.deciding import threshold_of
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import IntArray, Rows
 from judgesmith.optimizers.space.demonstrations import shown_keys
@@ -160,6 +163,8 @@ class CompileResult:
         says.
     discernment : DiscernmentReport or None
         How well it detects changes of texts; None if the objective does not use them.
+    verdicts : VerdictReport or None
+        What it passes and stops on the rows held out; None where people gave ratings.
     unscored : Unscored
         Of the validation rows and the held-out rows.
     notes : tuple of str
@@ -191,6 +196,7 @@ class CompileResult:
     heldout_judgements: tuple[Judgement, ...]
     complete: bool
     discernment: DiscernmentReport | None = None
+    verdicts: VerdictReport | None = None
 
 
 def compile_judge(
@@ -252,6 +258,7 @@ def compile_judge(
     dataset = without_equal_ratings(dataset, settings or CompileSettings())
     settings = _checked(dataset, settings or CompileSettings(), earlier, models, roles)
     targets = chosen_targets(dataset, settings)
+    settings = settings_for_labels(settings, targets.whole)
     check_calls_per_item(settings, targets.compared)
     known = frozenset() if earlier is None else earlier.seen_keys
     parts = parts_of(dataset, targets, settings, known)
@@ -289,6 +296,7 @@ def compile_judge(
         heldout_judgements=report.heldout_judgements,
         complete=work.complete,
         discernment=report.discernment,
+        verdicts=report.verdicts,
     )
 
 
@@ -330,7 +338,9 @@ def _searched(
     if settings.rubrics_compete and settings.optimizer != "protocol":
         start = better_start(work, parts, bare, start)
     start = guided_start(work, dataset, targets, parts, start)
+    first_lm = work.lm
     found = work.optimized(start, parts, bare=bare)
+    bare = work.decided(bare, parts, lm=first_lm)
     return bare, found.for_own_rubric() if isinstance(found, Judge) else found
 
 
@@ -354,6 +364,7 @@ class _Report:
     judgements: list[Judgement] = field(default_factory=list)
     heldout_judgements: tuple[Judgement, ...] = ()
     discernment: DiscernmentReport | None = None
+    verdicts: VerdictReport | None = None
     objectives: tuple[ObjectiveReport, ...] = ()
     front: tuple[FrontMember, ...] = ()
     notes: list[str] = field(default_factory=list)
@@ -373,7 +384,8 @@ class _Report:
         shown = (shown_keys(one.protocol.demonstrations) for one in leaves_of(judge))
         validation = parts.selection.without(frozenset[str]().union(*shown))
         judged = work.judged(judge, validation, "selection rows")
-        table = validation.judged(judged, judge_scale=judge.scale)
+        least = threshold_of(judge)
+        table = validation.judged(judged, judge_scale=judge.scale, threshold=least)
         if table.n_unscored == table.n:
             rows = parts.counts(targets)
             rows["unscored"] = table.n + rows["heldout"]
@@ -387,7 +399,11 @@ class _Report:
             tables=[table],
             selection=agreement_report(table, rng=_rng(work)) if table.is_rated else None,
             compared=validation.judged(
-                judged, targets.compared, judge_scale=judge.scale, usd=work.usd(judged)
+                judged,
+                targets.compared,
+                judge_scale=judge.scale,
+                usd=work.usd(judged),
+                threshold=least,
             ),
             judgements=judged[: len(validation)],
         )
@@ -413,18 +429,24 @@ class _Report:
         work, targets = self.work, self.targets
         before = work.judged(baseline, heldout, "held-out rows, uncompiled", lm=baseline_lm)
         after = work.judged(self.judge, heldout, "held-out rows")
-        scales = baseline.scale, self.judge.scale
-        first = heldout.judged(before, judge_scale=scales[0])
-        second = heldout.judged(after, judge_scale=scales[1])
+        scales: list[dict[str, Any]] = [
+            {"judge_scale": one.scale, "threshold": threshold_of(one)}
+            for one in (baseline, self.judge)
+        ]
+        first, second = heldout.judged(before, **scales[0]), heldout.judged(after, **scales[1])
         self.tables.append(second)
         if targets.is_rated:
             reports = paired_reports(second, first, rng=lambda: _rng(work))
             self.heldout, self.uncompiled, self.gain = reports.first, reports.second, reports.gain
         usd = work.usd(before, lm=baseline_lm), work.usd(after)
         self.heldout_compared = (
-            heldout.judged(before, targets.compared, judge_scale=scales[0], usd=usd[0]),
-            heldout.judged(after, targets.compared, judge_scale=scales[1], usd=usd[1]),
+            heldout.judged(before, targets.compared, usd=usd[0], **scales[0]),
+            heldout.judged(after, targets.compared, usd=usd[1], **scales[1]),
         )
+        if scales[1]["threshold"] is not None and isinstance(self.judge, Judge):
+            self.verdicts = VerdictReport.of(
+                first, second, self.judge, trade_off=work.trade_off, seed=_seed(work)
+            )
         before, after = before[: len(heldout)], after[: len(heldout)]
         self.heldout_judgements = tuple(after)
         self.judgements = [*self.judgements, *after]
@@ -473,6 +495,7 @@ class _Report:
         work, parts, settings = self.work, self.parts, self.work.settings
         items = [item for part in parts.tuning for item in part.items]
         self.notes = [
+            *([] if self.verdicts is None else [self.verdicts.headline]),
             *work.notes,
             *notes_on(
                 settings,
@@ -526,6 +549,7 @@ class _Report:
                 **({"objectives": [one.to_dict() for one in objectives]} if objectives else {}),
                 **({"confirmation": work.confirmation} if work.confirmation else {}),
                 **({} if self.discernment is None else {"discernment": self.discernment.to_dict()}),
+                **({} if self.verdicts is None else {"verdicts": self.verdicts.to_dict()}),
             },
             "rows": rows,
             "seen": {

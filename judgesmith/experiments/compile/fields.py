@@ -184,8 +184,24 @@ class CompileFields(SettingsModel):
         json_schema_extra=_told(
             "search",
             metavar="SUM[, SUM]…[; CONDITION]…",
-            default="q; q@sample for judges that rank within a source",
+            default="q; balanced_accuracy for two labels; q@sample for judges that rank within a "
+            "source",
         ),
+    )
+    cost: str | None = Field(
+        default=None,
+        description="What a wrong verdict costs, by the label that people gave, such as "
+        "'fail=5,pass=1': the threshold has the lowest cost, and so has the judge unless another "
+        "objective is named.",
+        json_schema_extra=_told("search", metavar="LABEL=COST,…", default="by the objective"),
+    )
+    abstain: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="Leave doubtful rows to people, so that at most this share of the verdicts is "
+        "wrong (90% confidence).",
+        json_schema_extra=_told("search", metavar="RATE", default="a verdict on every row"),
     )
     holdout: float = Field(
         default=0.3,

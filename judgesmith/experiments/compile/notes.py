@@ -26,9 +26,17 @@ from judgesmith.experiments.evaluate.within_source import RANKS_NOTE
 from judgesmith.metrics import Estimate, PairedEstimate, spearman
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.metrics.records import FEWEST_GROUPS
+from judgesmith.metrics.resampling.shares import share_interval
 from judgesmith.optimizers import PredictionTable
+from judgesmith.optimizers.fitting.deciding import threshold_of
 from judgesmith.optimizers.objectives.agreement import Agreement
 from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.verdicts import (
+    ThresholdRule,
+    VerdictRate,
+    is_good,
+    verdicts_of,
+)
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge
@@ -135,6 +143,116 @@ def reported_objective(
         heldout=None if heldout is None else heldout[level][statistic],
         gain=None if gain is None else gain[level][statistic],
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictReport:
+    """What share of good and bad test rows a judge passes and stops, before and after compiling.
+
+    ``uncompiled`` and ``heldout``: estimates of ``tpr``, ``tnr`` and ``balanced_accuracy``; the
+    baseline has a threshold that was learned on the same validation rows. ``n``: test rows by
+    label. ``gain`` is in balanced accuracy. ``trade_off``: thresholds with the TNR and TPR that
+    each has on the validation rows.
+    """
+
+    uncompiled: dict[str, Estimate]
+    heldout: dict[str, Estimate]
+    gain: PairedEstimate
+    n: dict[str, int]
+    threshold: float | None
+    why: str
+    trade_off: tuple[tuple[float, float, float], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        before: PredictionTable,
+        after: PredictionTable,
+        judge: Judge,
+        *,
+        trade_off: tuple[tuple[float, float, float], ...],
+        seed: list[int],
+    ) -> VerdictReport:
+        """Return the report on tables of test rows with thresholds."""
+        decision = judge.protocol.aggregation.decision
+        assert decision is not None
+        good = is_good(after)
+        bad = " or ".join(one for one in decision.scale.labels if one != decision.scale.positive)
+        return cls(
+            uncompiled=_rates(before, seed),
+            heldout=_rates(after, seed),
+            gain=VerdictRate().gain(after, before, rng=np.random.default_rng(seed)).reported(),
+            n={str(decision.scale.positive): int(good.sum()), bad: int((~good).sum())},
+            threshold=threshold_of(judge),
+            why=decision.why,
+            trade_off=trade_off,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON: undefined is null."""
+        parts = {"uncompiled": self.uncompiled, "heldout": self.heldout}
+        return {
+            **{name: {k: v.to_dict() for k, v in one.items()} for name, one in parts.items()},
+            "gain": {"balanced_accuracy": self.gain.to_dict()},
+            "n": self.n,
+            "threshold": self.threshold,
+            "why": self.why,
+            "trade_off": [
+                {"threshold": least, "tnr": tnr, "tpr": tpr} for least, tnr, tpr in self.trade_off
+            ],
+        }
+
+    @property
+    def headline(self) -> str:
+        """What the judge does with good and bad answers, and the baseline, in two sentences."""
+        (good, n_good), (bad, n_bad) = self.n.items()
+        found = (
+            f"The judge {_said(self.heldout)}; {n_bad} {bad!r} among {n_good + n_bad} test rows "
+            f"({n_good} {good!r}). The baseline, with a threshold learned on the same validation "
+            f"rows, {_said(self.uncompiled)}"
+        )
+        gain = self.gain
+        if not math.isnan(gain.low):
+            found += (
+                f"; balanced accuracy changes by {gain.value:+.2f} [{gain.low:+.2f}, "
+                f"{gain.high:+.2f}]"
+            )
+        found += "."
+        return " ".join([found, *self.useless])
+
+    @property
+    def useless(self) -> Iterator[str]:
+        """Yield that a judge decides nothing, if it does not."""
+        passes, stops = self.heldout["tpr"].value, self.heldout["tnr"].value
+        if stops == 0:
+            yield "It stops no bad answer: such a judge is useless, however many it passes."
+        elif passes == 0:
+            yield "It passes no good answer: such a judge is useless, however many it stops."
+
+
+def _rates(table: PredictionTable, seed: list[int]) -> dict[str, Estimate]:
+    good, passed = is_good(table), verdicts_of(table, ThresholdRule(()))
+    given = ~np.isnan(passed)
+    found = {
+        name: share_interval(passed[rows] == wanted, sources=table.sources[rows].tolist())
+        for name, rows, wanted in (("tpr", given & good, 1), ("tnr", given & ~good, 0))
+    }
+    both = VerdictRate().estimate(table, rng=np.random.default_rng(seed))
+    return {**found, "balanced_accuracy": both}
+
+
+def _said(found: dict[str, Estimate]) -> str:
+    return (
+        f"stops {_percent(found['tnr'])} of bad answers (TNR), passes {_percent(found['tpr'])} of "
+        "good ones (TPR)"
+    )
+
+
+def _percent(found: Estimate) -> str:
+    if math.isnan(found.value):
+        return "an unknown share"
+    ends = "" if math.isnan(found.low) else f" [{100 * found.low:.0f}, {100 * found.high:.0f}]"
+    return f"{found.value:.0%}{ends}"
 
 
 _MORE = "More rows, more versions of each (--versions) or fewer kinds (--kinds) help."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from importlib.metadata import version
@@ -18,12 +19,14 @@ from pydantic import (
 )
 
 from judgesmith.data.items import DataSet
+from judgesmith.data.targets import Targets
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.fields import SEARCHES, CompileFields, Search
 from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import as_objectives
+from judgesmith.optimizers.objectives.verdicts import ThresholdRule, VerdictCost, costs_of
 from judgesmith.optimizers.space.candidates import check_fixed
 from judgesmith.optimizers.space.proposing import identity_of
 from judgesmith.optimizers.trials import ImprovementTest
@@ -118,6 +121,13 @@ class CompileSettings(CompileFields):
             as_objectives(given)
         return given
 
+    @field_validator("cost")
+    @classmethod
+    def _costs(cls, given: str | None) -> str | None:
+        if given is not None:
+            costs_of(given)
+        return given
+
     @field_serializer("objective", when_used="json")
     def _told_apart(self, given: AnyObjective) -> str:
         """Return a text, or what tells a function from others of its name."""
@@ -174,7 +184,7 @@ class CompileSettings(CompileFields):
         found: dict[str, Any] = plain(self)
         of_some = ("n_draws", "fixed", "n_trials", "effort")
         unread = tuple(name for name in of_some if name not in self.search.reads)
-        optional = ("models", "roles", "screen", "calls_per_item")
+        optional = ("models", "roles", "screen", "calls_per_item", "cost", "abstain")
         unread += tuple(name for name in optional if not getattr(self, name))
         unread += () if self.minds_versions else ("task", "kinds", "holdout_kinds", "versions")
         usual = CompileFields.model_fields
@@ -363,3 +373,69 @@ def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> Comp
     if settings.earlier:
         update["target"] = ()
     return settings.model_copy(update=update)
+
+
+_BARE_COST = re.compile(r"\bcost\b(?!\s*\()")
+
+
+def settings_for_labels(
+    settings: CompileSettings, targets: Targets, *, said: bool | None = None
+) -> CompileSettings:
+    """Return the settings for what people gave: of labels, with the judge and objective for them.
+
+    ``said``: whether the judge was named; None takes what the settings were made with.
+    """
+    scale, given = targets.scale, settings.model_fields_set
+    for name in ("cost", "abstain"):
+        if getattr(settings, name) is not None and not (
+            scale.is_verdict and len(scale.labels) == 2
+        ):
+            raise InputError(
+                f"{name} is for two labels such as pass and fail; {targets.name} is on {scale}.",
+                where=f"--{name}",
+                hint="leave it out, or say which ratings are labels (--labels fail,pass).",
+            )
+    if not scale.is_verdict:
+        return settings
+    update: dict[str, Any] = {}
+    priced = "cost" if settings.cost is None else str(VerdictCost(costs_of(settings.cost)))
+    if "objective" not in given and (len(scale.labels) == 2 or not scale.ordered):
+        update["objective"] = f"-{priced}" if settings.cost else "balanced_accuracy"
+    elif isinstance(settings.objective, str):
+        update["objective"] = _BARE_COST.sub(priced, settings.objective)
+    if said is None:
+        said = bool({"judge", "protocol"} & given)
+    own = settings.protocol
+    if not said:
+        family = family_of("verdict")
+        config = family.protocol
+        if not family.has_demonstrations:
+            update |= {"n_demonstrations": 0, "partial_demos": False}
+        kept = own.model_fields_set & {"rubric", "explain", "max_tokens", "samples", "temperature"}
+        update["protocol"] = config(answers=scale, **{name: getattr(own, name) for name in kept})
+    elif own.judge == "verdict":
+        update["protocol"] = own.model_copy(update={"answers": scale})
+    elif not scale.ordered:
+        raise InputError(
+            f"labels without an order ({', '.join(scale.labels)}) are given by a verdict judge, "
+            f"and this is {own.judge}.",
+            where="--judge",
+            hint="say --judge verdict, or give the labels an order.",
+        )
+    if not scale.ordered:
+        update["learn_weights"] = False
+    if settings.calls_per_item is not None:
+        raise InputError(
+            "several prompts are averaged for ratings, and people gave labels.",
+            where="--calls-per-item",
+            hint="leave calls_per_item out.",
+        )
+    return settings.model_copy(update=update)
+
+
+def threshold_rule(settings: CompileSettings) -> ThresholdRule:
+    """Return what the threshold is chosen by: costs, where they are named, or the objective."""
+    rule = ThresholdRule.of(settings.aims)
+    if settings.cost is None:
+        return rule
+    return ThresholdRule(((-1.0, VerdictCost(costs_of(settings.cost))),), rule.floors)

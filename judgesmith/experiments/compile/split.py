@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from judgesmith.data.rating_sheets import was_chosen
 from judgesmith.data.targets import Targets
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets
-from judgesmith.experiments.compile.settings import CompileSettings
+from judgesmith.experiments.compile.settings import CompileSettings, threshold_rule
 from judgesmith.experiments.compile.versions import (
     ChosenVersions,
     chosen_versions,
@@ -26,6 +27,7 @@ from judgesmith.experiments.compile.versions import (
 from judgesmith.optimizers import rated_example
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
+from judgesmith.optimizers.objectives.thresholds import LIMIT
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import (
     IntArray,
@@ -41,6 +43,7 @@ from judgesmith.programs.judging.runner import sources_of
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import shortest
 
 if TYPE_CHECKING:
     import dspy
@@ -137,6 +140,7 @@ def parts_of(
         raise InputError("no rated rows are left for validation.", hint="rate more sources.")
     if changed is not None:
         refuse_unchanged(selection, changed)
+    refuse_few_labels(settings, selection, n_labelled=len(rated))
     if settings.optimizer != "none":  # here, before anything is asked
         selection.refuse_constant(targets.compared)
         refuse_too_few_versions(selection, settings.objective)
@@ -344,3 +348,33 @@ def set_aside(
     )
     later = np.isin(dataset.groups, dataset.groups[rated[split.heldout]])
     return dataset.subset(np.flatnonzero(~later)), dataset.subset(np.flatnonzero(later))
+
+
+FEWEST_OF_A_LABEL = 3
+"""Validation rows of either label, at least, to choose a threshold by."""
+
+
+def refuse_few_labels(settings: CompileSettings, rows: Rows, *, n_labelled: int) -> None:
+    """Refuse validation rows with too few of a label to choose a threshold, or promise a floor."""
+    scale = rows.scale
+    if not scale.is_verdict or len(scale.labels) != 2:
+        return
+    counts = dict(zip(scale.labels, np.bincount(rows.human.astype(int), minlength=2), strict=True))
+    needed = dict.fromkeys(scale.labels, FEWEST_OF_A_LABEL)
+    why = "a threshold"
+    for terms, bound in threshold_rule(settings).floors:
+        for _, one in terms:
+            label = {"tpr": scale.labels[1], "tnr": scale.labels[0]}.get(str(one))
+            n = math.ceil(math.log(1 - LIMIT) / math.log(bound)) if 0 < bound < 1 else 0
+            if label is not None and n > needed[label]:
+                needed[label], why = n, f"{one} >= {shortest(bound)}"
+    for label, n in needed.items():
+        if (there := int(counts[label])) < n:
+            share = len(rows) / n_labelled
+            raise InputError(
+                f"{why} takes {n} validation rows that people called {label!r}, and there are "
+                f"{there}: of {n_labelled} labelled rows, {len(rows)} are for validation.",
+                where="--objective" if n > FEWEST_OF_A_LABEL else None,
+                hint=f"label about {math.ceil((n - there) / share)} more such rows"
+                + (", or lower the floor." if n > FEWEST_OF_A_LABEL else "."),
+            )

@@ -27,7 +27,7 @@ from judgesmith.experiments.compile.searching import (
     search_notes,
     searched,
 )
-from judgesmith.experiments.compile.settings import CompileSettings
+from judgesmith.experiments.compile.settings import CompileSettings, threshold_rule
 from judgesmith.experiments.compile.split import Parts, examples_of
 from judgesmith.experiments.evaluate.agreement import agreement_report, plain
 from judgesmith.front_door import at
@@ -42,6 +42,7 @@ from judgesmith.optimizers import (
 )
 from judgesmith.optimizers.base import OFFLINE
 from judgesmith.optimizers.dspy_optimizers import DEMONSTRATIONS
+from judgesmith.optimizers.fitting.deciding import trade_off, with_decision
 from judgesmith.optimizers.fitting.panels import equal_weights
 from judgesmith.optimizers.objectives.agreement import Agreement
 from judgesmith.optimizers.objectives.base import Objective
@@ -185,8 +186,8 @@ def _finished(
     one: ParetoMember, work: Tuning, parts: Parts, seed: Sequence[int]
 ) -> tuple[Judge, Mapping[str, Any] | None]:
     """Return a member with its aggregation, and its agreement on the validation rows."""
-    own = replace(work, lm=one.lm, history=[], notes=[])
-    judge = own.aggregated(one.judge, parts).for_own_rubric()
+    own = replace(work, lm=one.lm, history=[], notes=[], crossed={})
+    judge = own.decided(own.aggregated(one.judge, parts), parts).for_own_rubric()
     rows = parts.selection.without(shown_keys(judge.protocol.demonstrations))
     table = rows.judged(own.judged(judge, rows, "front"), judge_scale=judge.scale)
     work.complete = work.complete and own.complete
@@ -285,6 +286,8 @@ class Tuning:
     complete: bool = True
     pool: PredictionTable | None = None
     confirmation: Mapping[str, Any] | None = None
+    crossed: Mapping[str, float] = field(default_factory=dict)
+    trade_off: tuple[tuple[float, float, float], ...] = ()
 
     def judged(self, judge: Judge, rows: Rows, stage: str, *, lm: Any = None) -> list[Judgement]:
         """Return the judgement of every row, by ``lm`` where another model is meant.
@@ -307,11 +310,38 @@ class Tuning:
     def optimized(self, judge: Judge, parts: Parts, *, bare: Judge) -> Judge | Panel:
         """Return the best judge found."""
         if self.settings.search.build is None:
-            return judge
+            return self.decided(judge, parts)
         found = at(self.settings.search.build)(self, judge, parts, bare)
         if isinstance(found, Panel):
             return self._averaged(found, parts)
-        return self.aggregated(found, parts)
+        return self.decided(self.aggregated(found, parts), parts)
+
+    def decided(self, judge: Judge, parts: Parts, *, lm: Any = None) -> Judge:
+        """Return a judge of labels with its threshold, by the validation rows; others as they are.
+
+        Scores of learned weights count as those that were learned on other sources gave them.
+        """
+        if not (parts.selection.scale.is_verdict and parts.selection.scale.ordered):
+            return judge
+        rows = parts.selection.without(shown_keys(judge.protocol.demonstrations))
+        said = self.judged(judge, rows, "threshold", lm=lm)[: len(rows)]
+        crossed = self.crossed if lm is None else {}
+        shares = [
+            math.nan if one.score is None else crossed.get(key, judge.scale.fraction(one.score))
+            for one, key in zip(said, (item.key for item in rows.items), strict=True)
+        ]
+        found, notes = with_decision(
+            judge,
+            rows,
+            np.asarray(shares),
+            threshold_rule(self.settings),
+            abstain=self.settings.abstain if lm is None else None,
+            seed=self.settings.seed,
+        )
+        if lm is None:
+            self.notes += notes
+            self.trade_off = trade_off(rows, np.asarray(shares))
+        return found
 
     def with_demonstrations(self, judge: Judge, parts: Parts, bare: Judge) -> Judge:
         """Return the judge with the demonstrations that agree best."""
@@ -578,6 +608,7 @@ class Tuning:
         fitted = fit.compile(judge, trainset=rated)
         self.history += [_trial("aggregation", trial) for trial in fit.trials_]
         self.notes += _lexical_note(fit)
+        self.crossed = fit.crossed_
         if fit.confirmation_ is not None:
             self.confirmation = {
                 **(self.confirmation or {}),
@@ -595,6 +626,9 @@ class Tuning:
 
     def _fit(self, n_items: int | None, *, lm: Any = None) -> FitAggregation:
         common = self._common("aggregation", n_items)
+        if common["objective"].of_verdicts:
+            # What thresholds make of few rows is mostly luck; what orders them well has good ones.
+            common["objective"] = Agreement("q")
         return FitAggregation(**{**common, "lm": lm or self.lm}, lexical=self._lexical)
 
     def _common(self, stage: str, n_items: int | None) -> dict[str, Any]:

@@ -314,6 +314,9 @@ class FitAggregation(CrossValidatedFit):
     confirmation_ : ConfirmationResult or None
         Of the best combiner; its number is its place in ``trials_``. None where no other is better
         than the first, or without a rule.
+    crossed_ : dict of str to float
+        Of labels, what the one taken says of each row when it is fitted on other sources, as a
+        share of its scale, by key; a threshold is chosen by it.
 
     References
     ----------
@@ -382,6 +385,7 @@ class FitAggregation(CrossValidatedFit):
         rows = rows.take(scored)
         self.trials_ = ()
         self.confirmation_: ConfirmationResult | None = None
+        self.crossed_: dict[str, float] = {}
         self.chosen_: str = "own" if own.kind == "linear" else own.kind
         n_sources = len(np.unique(rows.groups))
         if len(rows) < FEWEST_ROWS or n_sources < FEWEST_SOURCES or np.ptp(rows.human) == 0:
@@ -393,7 +397,12 @@ class FitAggregation(CrossValidatedFit):
         self.chosen_ = simplest_within_an_error(self.trials_)
         if self.confirm is not None:
             self.chosen_ = self._confirmed(self.confirm, found, n_rows=len(rows))
-        return next(one for one in combiners if one.name == self.chosen_).aggregation()
+        taken = next(one for one in combiners if one.name == self.chosen_)
+        if rows.scale.is_verdict:
+            points = self._folds(table, part=2).left_out(taken.predictions)
+            keys = (item.key for item in rows.items)
+            self.crossed_ = {k: taken.scale.fraction(x) for k, x in zip(keys, points, strict=True)}
+        return taken.aggregation()
 
     def _confirmed(
         self, rule: ImprovementTest, crossed: Mapping[str, CrossValidatedAgreement], *, n_rows: int

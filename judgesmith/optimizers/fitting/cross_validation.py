@@ -105,6 +105,11 @@ class SourceFolds:
             value=value(np.ones(table.n, dtype=bool)), without=np.asarray(without)
         )
 
+    def left_out(self, fitted: Fitted) -> FloatArray:
+        """Return what is predicted of each row by fits on other sources, averaged over repeats."""
+        found = [self._left_out(fitted, parts, self.table.predicted.shape) for parts in self.parts]
+        return np.asarray(np.mean(found, axis=0))
+
     def _left_out(self, fitted: Fitted, parts: IntArray, shape: tuple[int, ...]) -> FloatArray:
         predicted = np.full(shape, np.nan)
         for part in np.unique(parts):
@@ -171,6 +176,14 @@ class CrossValidatedFit(JudgeOptimizer):
         self.n_repeats = n_repeats
         self.trials_: tuple[TrialRecord, ...] = ()
 
+    def _folds(self, table: PredictionTable, *, part: int) -> SourceFolds:
+        return SourceFolds.of(
+            table,
+            n_folds=self.n_folds,
+            n_repeats=self.n_repeats,
+            rng=np.random.default_rng([self.seed, part]),
+        )
+
     def _compared(
         self,
         table: PredictionTable,
@@ -180,12 +193,7 @@ class CrossValidatedFit(JudgeOptimizer):
         allowed: Sequence[str] | None = None,
     ) -> dict[str, CrossValidatedAgreement]:
         """Keep a trial of every way; ``part`` tells random numbers of optimizers apart."""
-        folds = SourceFolds.of(
-            table,
-            n_folds=self.n_folds,
-            n_repeats=self.n_repeats,
-            rng=np.random.default_rng([self.seed, part]),
-        )
+        folds = self._folds(table, part=part)
         found = {
             way.name: folds.agreement(
                 way.predictions,

@@ -35,9 +35,10 @@ N_RESAMPLES = 1000
 CONFIDENCE = 0.95
 
 
-Need = Literal["scores", "ratings", "scale", "versions", "controls", "calls", "usd"]
-"""What an objective looks at: the judge's scores, human ratings, the points of both scales, scores
-of changed versions of the rows, those of harmless changes, and what judging takes."""
+Need = Literal["scores", "ratings", "labels", "scale", "versions", "controls", "calls", "usd"]
+"""What an objective looks at: the judge's scores, human ratings, labels such as pass and fail that
+people gave instead, the points of both scales, scores of changed versions of the rows, those of
+harmless changes, and what judging takes."""
 
 
 class Condition(Protocol):
@@ -56,8 +57,8 @@ class Objective(ABC):
     Attributes
     ----------
     needs : frozenset of str
-        What it looks at, of ``scores``, ``ratings``, ``scale``, ``versions``, ``controls``,
-        ``calls`` and ``usd``; by default scores and ratings.
+        What it looks at, of ``scores``, ``ratings``, ``labels``, ``scale``, ``versions``,
+        ``controls``, ``calls`` and ``usd``; by default scores and ratings.
     bounds : (float, float)
         What it cannot fall below or exceed; by default 0 and 1.
     lower_is_better : bool
@@ -138,6 +139,11 @@ class Objective(ABC):
     def rated_terms(self) -> tuple[str, ...]:
         """What compares scores with human ratings."""
         return rated_terms_of(self.atoms)
+
+    @property
+    def of_verdicts(self) -> bool:
+        """Whether a part of it counts verdicts."""
+        return any("labels" in atom.needs for atom in self.atoms)
 
     def weighted(self) -> tuple[tuple[float, Objective], ...]:
         """Return the objective as the terms of a sum."""

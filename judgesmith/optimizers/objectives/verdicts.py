@@ -73,7 +73,7 @@ def verdicts_of(table: PredictionTable, rule: ThresholdRule) -> FloatArray:
 class OfVerdicts(TargetMean):
     """A number made of how many good and bad rows a judge passes and stops."""
 
-    needs = frozenset({"scores", "ratings", "scale"})
+    needs = frozenset({"scores", "ratings", "labels", "scale"})
     rule: ThresholdRule | None = None
 
     @abstractmethod

@@ -14,7 +14,7 @@ from judgesmith.programs.artifacts.record import (
 )
 from judgesmith.programs.artifacts.saved import SavedJudge, taken_number
 from judgesmith.programs.judging.registry import family_of
-from judgesmith.signatures.aggregation import Aggregation, Calibration, PanelRules
+from judgesmith.signatures.aggregation import Aggregation, Calibration, Decision, PanelRules
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
 from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.rubric import Rubric
@@ -307,6 +307,8 @@ def protocol_lines(judge: SavedJudge) -> Iterator[str]:
     for role, model in judge.roles.items():
         yield f"- {role}: `{model}`"
     yield f"- score: {score_text(protocol)}"
+    if protocol.aggregation.decision is not None:
+        yield f"- label: {decision_text(protocol.aggregation.decision)}"
     if protocol.weighting == "probabilities":
         yield "- its numbers are means of all that the model might have answered, by probability"
     if protocol.samples > 1:
@@ -398,6 +400,18 @@ def _choices_text(protocol: ActiveCriticConfig) -> str:
     if protocol.variant != "vanilla" and protocol.explain != "before":
         chosen.append("no explanations" if protocol.explain == "none" else "explanations last")
     return "".join(f", {one}" for one in chosen)
+
+
+def decision_text(decision: Decision) -> str:
+    """Return from which score on a judge gives the good label, and why, in words."""
+    good = str(decision.scale.positive)
+    if len(decision.scale.labels) > 2:
+        return f"the nearest of {', '.join(decision.scale.labels)}"
+    left = ""
+    if decision.abstain is not None:
+        low, high = (min(max(one, 0.0), 1.0) for one in decision.abstain)
+        left = f"; from {low:.3f} to {high:.3f} people decide"
+    return f"{good} from {decision.threshold:.3f} on, by {decision.why}{left}"
 
 
 def score_text(protocol: JudgeConfig) -> str:
