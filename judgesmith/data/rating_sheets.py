@@ -77,14 +77,22 @@ _POINTS = re.compile(
     r"to (?P<high>\S+) \((?:worst|best)\)(?P<rater>.*)",
     re.DOTALL,
 )
-_LABELS = re.compile(r"(?P<name>.+): one of (?P<labels>.+), from worst to best(?P<rater>.*)", re.S)
+_LABELS = re.compile(
+    r"(?P<name>.+?): one of (?P<labels>.+?)(?P<ordered>, from worst to best)?"
+    r"(?: \((?P<positive>[^,]+) for good responses\)|(?<=best))(?P<rater>.*)",
+    re.DOTALL,
+)
 
 
 def heading(name: str, scale: Scale) -> str:
     """Return the heading of the column in which a criterion is rated."""
     labels = scale.labels
     if labels and scale.higher_is_better and scale.low == 0 and _can_be_listed(labels):
-        return cell_of(f"{name}: one of {', '.join(labels)}, from worst to best")
+        order = ", from worst to best" if scale.ordered else ""
+        # Of two labels in order the second is the positive one.
+        plain = scale.positive is None or (scale.ordered and len(labels) == 2)
+        positive = "" if plain else f" ({scale.positive} for good responses)"
+        return cell_of(f"{name}: one of {', '.join(labels)}{order}{positive}")
     ends = ("worst", "best") if scale.higher_is_better else ("best", "worst")
     whole = "" if scale.kind == "numeric" else "whole "
     low, high = shortest(scale.low), shortest(scale.high)
@@ -136,8 +144,13 @@ def _read(column: str) -> tuple[str, Scale] | None:
             return None
         return found["name"], scale
     if found := _LABELS.fullmatch(column):
-        labels = found["labels"].split(", ")
-        return (found["name"], Scale.parse("|".join(labels))) if _can_be_listed(labels) else None
+        labels, positive = found["labels"].split(", "), found["positive"]
+        if not _can_be_listed(labels) or (positive is not None and positive not in labels):
+            return None
+        if positive is None:
+            return found["name"], Scale.parse("|".join(labels))
+        ordered = found["ordered"] is not None
+        return found["name"], Scale.of_labels(*labels, positive=positive, ordered=ordered)
     return None
 
 

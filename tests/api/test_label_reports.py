@@ -1,5 +1,6 @@
 """What is said about labels, and about judges that give them."""
 
+import csv
 import json
 
 import numpy as np
@@ -8,9 +9,15 @@ import pytest
 import judgesmith
 import judgesmith.data
 from judgesmith.data import read_scores
+from judgesmith.data.rating_sheets import write_rating_sheet
 from judgesmith.experiments import compare_judges, evaluate_scores
 from judgesmith.experiments.evaluate.describing import describe
-from judgesmith.signatures import Scale
+from judgesmith.experiments.monitor.drifting import drift_between, read_snapshot
+from judgesmith.experiments.monitor.recheck_rule import RecheckSettings, recheck_of
+from judgesmith.experiments.monitor.rechecking import recheck_text
+from judgesmith.experiments.monitor.snapshot import reference_of
+from judgesmith.programs.artifacts.record import GoldenItem
+from judgesmith.signatures import Judgement, RatedItem, Scale
 
 
 def labelled(*given, criterion="overall", **more):
@@ -259,3 +266,65 @@ def test_compare_says_so_where_no_difference_is_clear(tmp_path):
     found = compared(tmp_path, labelled_rows(), wrong_now_and_then, wrong_now_and_then)
     assert found.better is None
     assert found.rates["tnr"].p_value == 1.0
+
+
+def judged(label):
+    return Judgement(score=float(label == "pass"), label=label)
+
+
+def test_drift_reports_a_label_whose_share_shifts():
+    items = [RatedItem(source_id=f"q{n}", response=f"answer {n} " * 3) for n in range(200)]
+
+    def seen(one_in):
+        said = [judged("fail" if n % one_in == 0 else "pass") for n in range(200)]
+        return read_snapshot(reference_of(items, said))
+
+    (found,) = [one for one in drift_between(seen(10), seen(2)).drifted if one.unit == "share"]
+    assert (found.what, found.kind) == ("label fail", "scores")
+    assert (found.before, found.now) == (0.1, 0.5)
+    assert not any(one.unit == "share" for one in drift_between(seen(10), seen(10)).drifted)
+    assert "label" not in seen(10).without_scores().labels
+
+
+def test_recheck_reports_how_many_labels_are_as_before():
+    texts = ("a", "b", "c", "d", "e", "f")
+    before = [judged("pass"), judged("fail")] * 3
+    golden = [
+        GoldenItem(source="", response=text, judgement=one)
+        for text, one in zip(texts, before, strict=True)
+    ]
+    now = [[judged("pass")] * 6, before]
+    found = recheck_of(golden, now, RecheckSettings(samples=2), scale=Scale(low=0, high=1))
+    assert found.labels.same.value == 9 / 12
+    assert found.labels.changed == {"fail -> pass": 3}
+    assert any("fail -> pass" in line for line in recheck_text(found))
+    assert found.to_dict()["labels"]["changed"] == {"fail -> pass": 3}
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        Scale.of_labels("fail", "pass"),
+        Scale.of_labels("rude", "wrong", "right", positive="right"),
+        Scale.of_labels("bad", "fair", "good", positive="fair", ordered=True),
+        Scale.categorical("bad", "fair", "good"),
+    ],
+)
+def test_a_sheet_of_labels_is_read_as_the_labels_it_was_written_for(tmp_path, scale):
+    items = [RatedItem(source_id=f"q{n}", source="s", response=f"answer {n}") for n in range(3)]
+    sheet = tmp_path / "rate.csv"
+    write_rating_sheet([(item, "random") for item in items], {"tone": scale}, sheet)
+    header, *lines = csv.reader(sheet.read_text(encoding="utf-8-sig").splitlines())
+    place = next(n for n, name in enumerate(header) if name.startswith("tone"))
+    for line, label in zip(lines, (*scale.labels[:2], "unsure"), strict=True):
+        line[place] = label
+    if not scale.is_verdict:
+        lines[2][place] = ""
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *lines])
+    data = judgesmith.read(sheet)
+    assert data.scales["tone"] == scale
+    assert [item.human["tone"] for item in data] == [(0.0,), (1.0,), ()]
+    assert [dict(item.undecided) for item in data][2] == (
+        {"tone": ("unsure",)} if scale.is_verdict else {}
+    )

@@ -216,7 +216,7 @@ def _print_answer(
     rows = "rows" if not known else "test rows" if found.unseen else "rows used to compile"
     rated = data_words((data,))
     suggest = f"judgesmith label suggest {shlex.quote(judge)} UNRATED {rated} -o rate.csv -n {{n}}"
-    commands = {
+    commands: Any = {
         "use": f"judgesmith discern {shlex.quote(judge)} {data_words((data,), rated=False)}"
         if is_judge
         else None,
@@ -245,11 +245,10 @@ def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
     say(f"{found.label} on {name}: {found.target}{scored_by_text(found.scored_by)}")
     unseen = "Test rows" if is_judge else "All rows"
     full = wants_full()
-    if found.labels is not None:
+    basis = found.unseen or found.seen
+    if found.labels is not None and basis is not None:
         where = unseen if found.criteria_on == "unseen" else "All rows"
-        print_labels(
-            f"{where}: {basis_text(found.unseen or found.seen, found.unscored)}", found.labels
-        )
+        print_labels(f"{where}: {basis_text(basis, found.unscored)}", found.labels)
     for title, report in ((unseen, found.unseen), ("Rows used to compile", found.seen)):
         if found.labels is not None and not full:
             continue

@@ -248,12 +248,14 @@ def _compared_labels(
     chosen = np.flatnonzero(rows & both if (rows & both).any() else both)
     if not len(chosen):
         return None
-    words = [
+    labels, one, other = (
         [names[place] for place in column[chosen]]
         for column in (human, *(one.labels for one in sides if one is not None))
-    ]
+    )
     found = compare_verdicts(
-        *words,
+        labels,
+        one,
+        other,
         sources=first.table.sources[chosen].tolist(),
         positive=targets.scale.positive,
         classes=names,

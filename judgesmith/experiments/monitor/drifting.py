@@ -19,6 +19,7 @@ from judgesmith.experiments.monitor.snapshot import (
     NO,
     SCORE,
     SCORED,
+    VERDICT,
     Numbers,
     Shares,
     Snapshot,
@@ -199,7 +200,7 @@ def read_snapshot(plain: Mapping[str, Any]) -> Snapshot:
 
 
 def _order(name: str) -> tuple[bool, str]:
-    return not (is_score(name) or name == SCORED), name
+    return not (is_score(name) or name in (SCORED, VERDICT)), name
 
 
 def _of_numbers(name: str, before: Numbers, now: Numbers) -> Shift:
@@ -239,7 +240,7 @@ def _of_labels(name: str, before: Shares, now: Shares) -> Iterator[Shift]:
         )
         yield Shift(
             what="without a score" if name == SCORED else f"{name} {label}",
-            kind="scores" if name == SCORED else "inputs",
+            kind="scores" if name in (SCORED, VERDICT) else "inputs",
             unit="share",
             before=found.before,
             now=found.now,
@@ -325,8 +326,9 @@ def load_scores(
             continue
         points = None if math.isnan(value) else value
         source = str(row.get("source_id") or "") or (item.source_id if item else "") or str(n)
+        said = str(row.get("label") or "") or None
         numbers, labels = row_of_score(
-            points, {name: found.score for name, found in criteria.items()}
+            points, {name: found.score for name, found in criteria.items()}, said
         )
         if item is not None:
             numbers, labels = numbers | numbers_of(item), labels | labels_of(item)

@@ -16,6 +16,7 @@ the scale's width, a judge has drifted if one of these holds.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ from judgesmith.metrics.comparing.repeats import (
     score_shift,
 )
 from judgesmith.metrics.records import Estimate, Record, plain
+from judgesmith.metrics.resampling.shares import share_interval
 from judgesmith.programs.artifacts.record import GoldenItem
 from judgesmith.signatures import Judgement, Scale
 
@@ -124,6 +126,35 @@ class Check(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedLabels(Record):
+    """How often golden items get the label that they had; ``changed`` counts other labels."""
+
+    same: Estimate
+    changed: Mapping[str, int]
+
+    @classmethod
+    def of(
+        cls, golden: Sequence[GoldenItem], again: Sequence[Sequence[Judgement]], confidence: float
+    ) -> RepeatedLabels | None:
+        """Return the agreement of labels of before and now; None where the judge gives none."""
+        pairs = [
+            (number, one.judgement.label, each[number].label)
+            for number, one in enumerate(golden)
+            for each in again
+            if one.judgement.label is not None and each[number].label is not None
+        ]
+        if not pairs:
+            return None
+        same = share_interval(
+            [before == now for _, before, now in pairs],
+            sources=[number for number, *_ in pairs],
+            confidence=confidence,
+        )
+        changed = Counter(f"{before} -> {now}" for _, before, now in pairs if before != now)
+        return cls(same=same, changed=dict(changed.most_common()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RegressionReport(Record):
     """Whether a judge still says what it said.
 
@@ -150,6 +181,8 @@ class RegressionReport(Record):
         What was looked at, in order.
     items : tuple of RecheckedItem
         Every golden item, in the judge's order.
+    labels : RepeatedLabels or None
+        How often items get the label that they had, of a judge that gives labels.
     """
 
     judge: str
@@ -163,6 +196,7 @@ class RegressionReport(Record):
     unscored: Estimate
     checks: tuple[Check, ...]
     items: tuple[RecheckedItem, ...]
+    labels: RepeatedLabels | None = None
 
     @property
     def drifted(self) -> bool:
@@ -200,6 +234,7 @@ class RegressionReport(Record):
             "unscored": self.unscored.to_dict(),
             "checks": [one.to_dict() for one in self.checks],
             "items": [one.to_dict() for one in self.items],
+            **({"labels": self.labels.to_dict()} if self.labels is not None else {}),
         }
 
 
@@ -247,6 +282,7 @@ def recheck_of(
             _alike(chance_of_alike(before, now), now * width, settings),
         ),
         items=items,
+        labels=RepeatedLabels.of(golden, again, settings.confidence),
     )
 
 

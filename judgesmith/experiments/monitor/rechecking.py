@@ -15,6 +15,7 @@ from judgesmith.experiments.monitor.recheck_rule import (
     RegressionReport,
     recheck_of,
 )
+from judgesmith.experiments.tables import percent_cell
 from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
@@ -164,6 +165,9 @@ def recheck_text(found: RegressionReport) -> list[str]:
     lines = [
         f"{'DRIFTED' if one.drifted else 'ok':8} {one.name}: {one.said}" for one in found.checks
     ]
+    if found.labels is not None:
+        changed = "".join(f"; {n} {what}" for what, n in found.labels.changed.items())
+        lines.append(f"labels   {percent_cell(found.labels.same)} are as before{changed}")
     moved = [one for one in found.largest(_MOST) if not abs(one.change) < _LEAST]
     if moved:
         lines.append("moved most:")

@@ -158,7 +158,7 @@ class Snapshot(BaseModel):
     def without_scores(self) -> Snapshot:
         """Return the same of the inputs alone."""
         numbers = {name: one for name, one in self.numbers.items() if not is_score(name)}
-        labels = {name: one for name, one in self.labels.items() if name != SCORED}
+        labels = {name: one for name, one in self.labels.items() if name not in (SCORED, VERDICT)}
         return self.model_copy(update={"numbers": numbers, "labels": labels})
 
 
@@ -166,6 +166,9 @@ SCORED = "scored"
 """The label that says of each row whether it has a score."""
 
 YES, NO = "yes", "no"
+
+VERDICT = "label"
+"""What the label is called that a judge gives, such as pass."""
 
 
 class SnapshotRow(BaseModel):
@@ -184,12 +187,13 @@ def is_score(name: str) -> bool:
 
 
 def row_of_score(
-    score: float | None, criteria: Mapping[str, float | None]
+    score: float | None, criteria: Mapping[str, float | None], label: str | None = None
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Return the numbers and labels of a row's scores."""
     numbers = {} if score is None else {SCORE: float(score)}
     numbers |= {CRITERION + name: float(one) for name, one in criteria.items() if one is not None}
-    return numbers, {SCORED: NO if score is None else YES}
+    labels = {} if label is None else {VERDICT: label}
+    return numbers, {SCORED: NO if score is None else YES, **labels}
 
 
 def snapshot_of(
@@ -238,7 +242,7 @@ def reference_of(items: Sequence[RatedItem], judgements: Sequence[Judgement]) ->
 def measured(item: RatedItem, judgement: Judgement) -> SnapshotRow:
     """Return what is measured of a judged item."""
     criteria = {name: one.score for name, one in judgement.criteria.items()}
-    numbers, labels = row_of_score(judgement.score, criteria)
+    numbers, labels = row_of_score(judgement.score, criteria, judgement.label)
     return SnapshotRow(
         source=item.source_id or item.source or item.key,
         numbers=numbers | numbers_of(item),
