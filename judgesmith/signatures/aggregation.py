@@ -50,6 +50,15 @@ class Decision(FrozenModel):
             return labels[share >= self.threshold]
         return labels[min(int(share * (len(labels) - 1) + 0.5), len(labels) - 1)]
 
+    def unsure_text(self, share: str) -> str:
+        """Return why a row is left to people; ``share`` may be a hole in braces."""
+        positive = repr(self.scale.labels[-1]).replace("{", "{{").replace("}", "}}")
+        named = positive if "{" in share else repr(self.scale.labels[-1])
+        return (
+            f"left to people: the probability of {named} is {share}, between the limits of what "
+            "the judge decides"
+        )
+
     def is_unsure(self, share: float) -> bool:
         """Whether the row is left to people."""
         return self.abstain is not None and self.abstain[0] <= share < self.abstain[1]

@@ -247,11 +247,11 @@ def _print_trade_off(found: CompileResult) -> None:
 
 def _print_protocol(protocol: JudgeConfig, *, of: str) -> None:
     """Print what a judge's score is made of; ``of`` says which prompt it is, if it is one."""
-    from judgesmith.programs.artifacts.card import decision_text, score_text
+    from judgesmith.programs.artifacts.card import label_text, score_text
 
     say_under(f"score{of}", score_text(protocol))
-    if protocol.aggregation.decision is not None:
-        say_under(f"label{of}", decision_text(protocol.aggregation.decision))
+    if label := label_text(protocol):
+        say_under(f"label{of}", label)
     shows = protocol.tells_rubric
     say_under(f"criteria{of}", ", ".join(protocol.rubric.names) if shows else "none shown")
     say(f"demonstrations{of}: {_shown_text(protocol)}")

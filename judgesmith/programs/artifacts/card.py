@@ -307,8 +307,8 @@ def protocol_lines(judge: SavedJudge) -> Iterator[str]:
     for role, model in judge.roles.items():
         yield f"- {role}: `{model}`"
     yield f"- score: {score_text(protocol)}"
-    if protocol.aggregation.decision is not None:
-        yield f"- label: {decision_text(protocol.aggregation.decision)}"
+    if label := label_text(protocol):
+        yield f"- label: {_on_one_line(label)}"
     if protocol.weighting == "probabilities":
         yield "- its numbers are means of all that the model might have answered, by probability"
     if protocol.samples > 1:
@@ -411,7 +411,8 @@ def decision_text(decision: Decision) -> str:
     if decision.abstain is not None:
         low, high = (min(max(one, 0.0), 1.0) for one in decision.abstain)
         left = f"; from {low:.3f} to {high:.3f} people decide"
-    return f"{good} from {decision.threshold:.3f} on, by {decision.why}{left}"
+    why = f", by {decision.why}" if decision.why else ""
+    return f"{good} from {decision.threshold:.3f} on{why}{left}"
 
 
 def score_text(protocol: JudgeConfig) -> str:
@@ -419,6 +420,17 @@ def score_text(protocol: JudgeConfig) -> str:
     if protocol.aggregation.kind == "overall":
         return protocol.own_score
     return aggregation_text(protocol.aggregation)
+
+
+def label_text(protocol: JudgeConfig) -> str:
+    """Return in words which label a score becomes, and why; empty where judges give none."""
+    rule, labels = protocol.deciding.decision, protocol.scores_on.labels
+    if not protocol.scores_on.is_verdict:
+        return ""
+    likeliest = protocol.judge == "verdict" and protocol.aggregation.decision is None
+    if rule is None or (likeliest and len(labels) > 2):
+        return f"the likeliest of {', '.join(labels)}"
+    return decision_text(rule)
 
 
 def _agreement_table(agreement: SavedAgreement) -> Iterator[str]:

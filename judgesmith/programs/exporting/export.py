@@ -194,6 +194,7 @@ def differing(item: int, own: Judgement, row: Row) -> list[Difference]:
     pairs: dict[str, tuple[Any, Any]] = {
         "score": (own.score, row.get("score")),
         "problem": (own.problem, row.get("problem")),
+        "label": (own.label, row.get("label")),
     }
     given = row.get("criteria") or {}
     for name in dict.fromkeys((*own.criteria, *given)):

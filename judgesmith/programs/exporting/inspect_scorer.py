@@ -34,6 +34,9 @@ ONE_BY_ONE = "it compares the responses to a source, and a scorer is told of one
 Scoring = Callable[[Any, Any], Awaitable[Any]]
 
 
+_TOLD = ("label", "probability", "criteria", "errors", "problem")  # in the metadata of a score
+
+
 def inspect_scorer(
     judge: str | Path | AnySaved,
     *,
@@ -97,7 +100,7 @@ def inspect_scoring(
         kind = library("inspect_ai.scorer", extra="inspect").Score
         (row,) = rows
         told = {"judge": saved.fingerprint, "target": saved.target, "scale": str(saved.scale)}
-        told |= {name: row[name] for name in ("criteria", "errors", "problem") if row.get(name)}
+        told |= {name: row[name] for name in _TOLD if row.get(name)}
         words = row["explanation"] or None
         if row["score"] is None:
             why = f"{words}\n\n{row['problem']}" if words else row["problem"]

@@ -208,6 +208,7 @@ api_base, ledger, max_calls, max_tokens, max_usd, max_minutes, price, concurrenc
         }
         (found,) = model.rows([row])
         error = None
+        label = {"label": found["label"]} if "label" in found else {}
         if found["score"] is None:
             error = entities.AssessmentError(error_code=UNSCORED, error_message=found["problem"])
         return entities.Feedback(
@@ -216,7 +217,7 @@ api_base, ledger, max_calls, max_tokens, max_usd, max_minutes, price, concurrenc
             error=error,
             rationale=found["explanation"] or None,
             source=by,
-            metadata={"judge": saved.fingerprint, "scale": str(saved.scale)},
+            metadata={"judge": saved.fingerprint, "scale": str(saved.scale), **label},
         )
 
     judged.__name__ = "judged"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgesmith.drafts import write_synced
 from judgesmith.errors import file_faults
-from judgesmith.programs.artifacts.card import score_text
+from judgesmith.programs.artifacts.card import label_text, score_text
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import (
     SavedCalibrated,
@@ -64,6 +64,9 @@ _STEPS = {
     "each": "Ask about every criterion in order; the score of the whole is the mean of the "
     "criteria, if none is missing.",
     "whole": "Ask the one question: its score is the score of the whole.",
+    "verdict": "Ask the one question: its verdict is the label of the whole, whose score is 100 "
+    "for the best label, 0 for the worst, and as above between labels in an order.",
+    "checks": "Ask check_N for criterion N, in order. Yes is 100 and no is 0, ",
     "checklist": "Ask check_C_Q for question Q of criterion C. Yes is 100 and no is 0; a "
     "criterion is the mean of its answers, and the whole the mean of the criteria, if no answer "
     "is missing.",
@@ -136,7 +139,8 @@ def _judge(saved: SavedJudge) -> dict[str, Any]:
         "steps": steps_told(saved),
         "criteria": list(protocol.scored_criteria),
         "score": score_text(protocol),
-        "aggregation": protocol.aggregation.model_dump(mode="json"),
+        **({"label": label} if (label := label_text(protocol)) else {}),
+        "aggregation": protocol.deciding.model_dump(mode="json"),
     }
 
 
@@ -163,6 +167,8 @@ def steps_told(saved: SavedJudge) -> str:
     said = _STEPS[_between(protocol.judge, vars(protocol), scores=protocol.scores_criteria)]
     if protocol.judge == "active-critic" and protocol.scores_criteria:
         said = _STEPS[vars(protocol)["criteria_calls"]] + _STEPS[vars(protocol)["overall"]]
+    if protocol.judge == "verdict" and protocol.scores_criteria:
+        said += f"and the score of the whole is {protocol.own_score}, if no answer is missing."
     weighs = protocol.weighting == "probabilities"
     if weighs and protocol.samples > 1 and protocol.judge == "g-eval":
         said += " A question is asked again only until an answer comes with probabilities."
@@ -178,6 +184,8 @@ def steps_told(saved: SavedJudge) -> str:
 def _between(family: str, parts: Mapping[str, Any], *, scores: bool) -> str:
     if family == "checklist":
         return "checklist"
+    if family == "verdict":
+        return "checks" if scores else "verdict"
     if family == "active-critic" and not scores:
         return str(parts["variant"])
     return "each" if scores else "whole"
@@ -199,7 +207,9 @@ def _readme(saved: AnySaved) -> Iterator[str]:
     yield "## Score"
     for leaf in saved_leaves(saved):
         yield ""
-        yield f"{steps_told(leaf)} The score is {score_text(leaf.protocol)}."
+        label = label_text(leaf.protocol)
+        shown = f" The label is {label}." if label else ""
+        yield f"{steps_told(leaf)} The score is {score_text(leaf.protocol)}.{shown}"
     if not isinstance(saved, SavedJudge):
         yield ""
         yield "`messages.json` says what becomes of the scores of the judges in it."

@@ -22,6 +22,7 @@ from judgesmith.programs.artifacts.saved_ensembles import (
 )
 from judgesmith.programs.exporting.export import Form, Row, about, about_lines
 from judgesmith.programs.families.pointwise import ChecklistConfig
+from judgesmith.programs.families.verdict import VerdictConfig
 from judgesmith.programs.judging.logprobs import criterion_term
 from judgesmith.programs.judging.prompts import Slot, Template
 from judgesmith.programs.judging.registry import family_of
@@ -36,7 +37,7 @@ from judgesmith.programs.lm.records import Message, Prefix
 from judgesmith.signatures.aggregation import LEFT_TO_PEOPLE, Calibration
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
 from judgesmith.signatures.fences import fence_key
-from judgesmith.signatures.scale import Scale, is_percent
+from judgesmith.signatures.scale import NO_YES, Scale, is_percent
 
 if TYPE_CHECKING:
     import dspy
@@ -128,6 +129,8 @@ class PythonFile(Form):
                 )
             if protocol.nearest is not None:
                 return "it chooses its demonstrations anew for each text"
+            if isinstance(protocol, VerdictConfig) and len(protocol.answers.labels) > 2:
+                return "it gives one of three labels or more by how many samples say each"
             if leaf.roles:
                 return "other models do a part of its work"
         return None
@@ -248,22 +251,27 @@ def _leaf(saved: SavedJudge) -> dict[str, Any]:
     options = {"temperature": protocol.temperature, "max_tokens": protocol.max_tokens}
     if protocol.max_tokens is None:
         del options["max_tokens"]
-    learned = protocol.aggregation
+    learned = protocol.deciding
     terms = list(learned.terms) if learned.kind != "mean" else list(map(criterion_term, criteria))
+    told = learned.model_dump(mode="json")
+    if learned.decision is not None:
+        told["decision"]["unsure"] = learned.decision.unsure_text("{:.2f}")
+    checks = isinstance(protocol, VerdictConfig) and protocol.scores_criteria
     return {
         "kind": "judge",
         "model": client_name(saved.model),
         "options": options,
         "samples": protocol.samples,
         "reduction": protocol.reduction,
-        "answers": _answers(protocol.answers),
+        "answers": _answers(NO_YES if checks else protocol.answers),
+        **({"combine": vars(protocol)["combine"]} if checks else {}),
         "tolerant": isinstance(protocol, ActiveCriticConfig),
         "lack": "lack an answer" if isinstance(protocol, ChecklistConfig) else "have none",
         "joint": joint,
         "criteria": criteria,
         "whole": whole,
         "aggregation": {
-            **learned.model_dump(mode="json"),
+            **told,
             "terms": terms,
             "limit": _limits(learned.limit),
         },

@@ -150,14 +150,17 @@ def _reduced(judge: Data, samples: list[Row]) -> Row:
 
     criteria = {n: joined([one["criteria"][n] for one in scored]) for n in scored[0]["criteria"]}
     given = [one["score"] for one in criteria.values() if one["score"] is not None]
-    of_criteria = judge["reduction"] != "mean" and given and judge["whole"] is None
+    is_mean = judge["whole"] is None and judge.get("combine") is None
+    of_criteria = judge["reduction"] != "mean" and given and is_mean
     whole = joined(scored, fmean(given) if of_criteria else None)
     return _said(whole["score"], whole["explanation"], criteria)
 
 
 def _aggregated(learned: Data, found: Row) -> Row:
-    if found["problem"] is not None or learned["kind"] == "overall":
+    if found["problem"] is not None:
         return found
+    if learned["kind"] == "overall":
+        return _decided(learned, found)
     scores = {f"criterion:{name}": one["score"] for name, one in found["criteria"].items()}
     values: list[Any] = [{"overall": found["raw"], **scores}.get(x) for x in learned["terms"]]
     if None in values:
@@ -165,10 +168,27 @@ def _aggregated(learned: Data, found: Row) -> Row:
         why = f"there is no number for {term}, which the judge needs."
         return {**found, "score": None, "problem": why}
     if learned["kind"] == "mean":
-        return {**found, "score": fmean(values)}
+        return _decided(learned, {**found, "score": fmean(values)})
     numbers = zip(values, learned["centers"], learned["spreads"], learned["weights"], strict=True)
     total = sum(_within((v - c) / s, learned["limit"]) * w for v, c, s, w in numbers)
-    return {**found, "score": _within(total + learned["intercept"], learned["scale"])}
+    score = _within(total + learned["intercept"], learned["scale"])
+    return _decided(learned, {**found, "score": score})
+
+
+def _decided(learned: Data, found: Row) -> Row:
+    """Return a judgement with its label, and its score in points of the labels."""
+    rule = learned.get("decision")
+    if rule is None:
+        return found
+    low, high = learned["scale"]["low"], learned["scale"]["high"]
+    labels, share = rule["scale"]["labels"], (found["score"] - low) / (high - low)
+    most = len(labels) - 1
+    place = int(share >= rule["threshold"]) if most == 1 else min(int(share * most + 0.5), most)
+    if most == 1:
+        found = {**found, "probability": {labels[0]: 1 - share, labels[1]: share}}
+    if rule["abstain"] is not None and rule["abstain"][0] <= share < rule["abstain"][1]:
+        return {**found, "score": None, "problem": rule["unsure"].format(share)}
+    return {**found, "score": rule["scale"]["low"] + share * most, "label": labels[place]}
 
 
 def _within(points: float, ends: Data) -> float:
@@ -301,6 +321,11 @@ class Sample:
             return _said(None, "", found, f"{mean}: {why}")
         words = [f"{name}: {one['explanation']}" for name, one in found.items()]
         words = [line for line in words if tolerant and not line.endswith(": ")]
+        if combine := self.judge.get("combine"):
+            yes = {name: "yes" if one["score"] else "no" for name, one in found.items()}
+            said = [f"{n}: {yes[n]}. {one['explanation']}".rstrip() for n, one in found.items()]
+            score = _COMBINED[combine]([one["score"] for one in found.values()])
+            return _said(score, "\n".join(said), found)
         return _said(fmean(one["score"] for one in found.values()), "\n".join(words), found)
 
     def _each(self) -> tuple[dict[str, Row], str]:
@@ -377,14 +402,14 @@ class Sample:
         return problem
 
     def _percent(self, fields: Data) -> Row:
-        scale, answer = self.judge["answers"], fields["score"]
+        scale, answer = self.judge["answers"], fields.get("score", fields.get("verdict"))
         if isinstance(answer, ValueError):
             raise answer
         low, high, labels = (scale[name] for name in ("low", "high", "labels"))
         points = low + labels.index(answer) if isinstance(answer, str) else answer
         if not low <= points <= high:
             raise ValueError(f"the model answered {points:g}, outside {scale['ends']}.")
-        words = fields.get("explanation", "")
+        words = fields.get("explanation", fields.get("critique", ""))
         percent = points if scale["percent"] else 100 * ((points - low) / (high - low))
         is_left_out = words.strip() == "(left out of this example)"
         return {"score": percent, "explanation": "" if is_left_out else words}
@@ -401,6 +426,7 @@ class Sample:
         return f"- {name}: {said}. {' '.join(one['explanation'].split())}".rstrip()
 
 
+_COMBINED: Mapping[str, Callable[[list[float]], float]] = {"all": min, "any": max, "mean": fmean}
 _ALIKE = dict(zip("аαɑвьβсϲсԁеεҽƒоοзі", "aaabbbcccdeeef0031", strict=True))
 
 
@@ -480,8 +506,9 @@ class Reader:
         if len(heads) != (end is not None):
             raise ValueError(lacks)
         text = f"{text[: end.start()]}\n{text[end.start(3) :]}" if end else text
-        if list(self.kinds) == ["score"]:
-            return {"score": self._section("score", text, lacks)}
+        if list(self.kinds) in (["score"], ["verdict"]):
+            (name,) = self.kinds
+            return {name: self._section(name, text, lacks)}
         return self._in_json(text, lacks)
 
     def _section(self, name: str, text: str, lacks: str = "") -> Any:
@@ -509,8 +536,9 @@ class Reader:
             record = {}
         if "assessments" in self.kinds and "assessments" not in record:
             record = {"assessments": value}
-        if self.kinds.keys() - record.keys() == {"explanation"}:
-            record = {**record, "explanation": ""}  # a score counts without words
+        silent = self.kinds.keys() - record.keys()
+        if silent and silent <= {"explanation", "critique"}:
+            record = {**record, **dict.fromkeys(silent, "")}  # a score counts without words
         if self.kinds.keys() - record.keys():
             raise ValueError(lacks)
         labels = [re.escape(one.casefold()) for one in self.scale["labels"]]

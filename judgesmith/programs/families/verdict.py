@@ -45,8 +45,8 @@ _COMBINED: dict[_Combine, Callable[[Sequence[float]], float]] = {
 """What the chances that criteria are met come to. The least certain one decides whether all are."""
 
 _SCORES: dict[_Combine, str] = {
-    "all": "whether all criteria are met, by the least certain",
-    "any": "whether any criterion is met, by the most certain",
+    "all": "the least certain of the criteria, all of which must be met",
+    "any": "the most certain of the criteria, one of which must be met",
     "mean": "the mean of the criteria",
 }
 
@@ -259,4 +259,5 @@ VERDICT = JudgeFamily(
     questions="judgesmith.signatures.questions.verdict:VERDICT",
     space=verdict_space,
     judge="judgesmith.programs.families.modules:VerdictJudge",
+    is_portable=True,
 )

@@ -70,9 +70,7 @@ def decided(aggregation: Aggregation, judgement: Judgement) -> Judgement:
         update["probability"] = {}
     if decision.is_unsure(share):
         unsure = Judgement.unscored(
-            f"left to people: the probability of {labels[-1]!r} is {share:.2f}, between "
-            "the limits of what the judge decides",
-            reason=Reason.LEFT_TO_PEOPLE,
+            decision.unsure_text(f"{share:.2f}"), reason=Reason.LEFT_TO_PEOPLE
         )
         update |= {"score": None, "label": None}
         update |= {"problem": unsure.problem, "reason": unsure.reason}

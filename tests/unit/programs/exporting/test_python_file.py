@@ -40,7 +40,7 @@ from judgesmith.programs.lm import ModelAnswer, ModelError, ModelRequest, Transi
 from judgesmith.programs.lm.records import Message, Prefix
 from judgesmith.programs.offline.engine import OfflineEngine
 from judgesmith.signatures import RatedItem, Scale
-from judgesmith.signatures.aggregation import Abstention, Aggregation
+from judgesmith.signatures.aggregation import Abstention, Aggregation, Decision
 
 # An exported file asks, reads, asks again and adds up as the saved judge does.
 
@@ -85,6 +85,12 @@ UNSURE = Abstention(
     n=40,
     n_sources=20,
 )
+ORDERED = Scale.of_labels("bad", "so-so", "good", ordered=True)
+DECIDED = Aggregation(decision=Decision(scale="wrong|right", threshold=0.9, why="tnr >= 0.9"))
+LEFT = Aggregation(decision=Decision(scale="fail|pass", abstain=(0.0, 0.9)))
+LABELLED = LEARNED.model_copy(
+    update={"scale": Scale.parse("fail|{pass}"), "decision": Decision(scale="fail|{pass}")}
+)
 STATED = {"rubric": RUBRIC, "weighting": "none"}
 JUDGES = {
     "active-critic with learned weights": lambda: saved_of(rubric=RUBRIC, aggregation=LEARNED),
@@ -100,6 +106,18 @@ JUDGES = {
     "g-eval": lambda: saved_of("g-eval", **STATED),
     "explain-eval": lambda: saved_of("explain-eval", rubric=RUBRIC, answers="1..5"),
     "checklist": lambda: saved_of("checklist", **STATED),
+    "verdict": lambda: saved_of("verdict", rubric=RUBRIC, weighting="none"),
+    "verdict of checks": lambda: saved_of(
+        "verdict", asks="checks", combine="any", samples=3, temperature=0.7, **STATED
+    ),
+    "verdict with a threshold": lambda: saved_of(
+        "verdict", answers="wrong|right", explain="none", aggregation=DECIDED, **STATED
+    ),
+    "verdict left to people": lambda: saved_of(
+        "verdict", samples=3, temperature=1.0, aggregation=LEFT, explain="after", **STATED
+    ),
+    "labels in an order": lambda: saved_of("direct", answers=ORDERED, rubric=RUBRIC),
+    "labels by weights": lambda: saved_of(rubric=RUBRIC, aggregation=LABELLED),
     "panel": lambda: panel_of(a=saved_of(variant="vanilla"), b=saved_of("direct", answers="1..5")),
     "calibrated": lambda: calibrated_of(
         saved_of("direct", asks="criteria", rubric=RUBRIC), abstention=UNSURE
