@@ -205,7 +205,7 @@ def verdict_threshold(
     bounds = None
     if floor is not None:
         members = rows.good == (floor[0] == "tpr")
-        worth = _worth(*rows.among(members)[1:], found.threshold)
+        worth = rows_worth(*rows.among(members)[1:], found.threshold)
         _check_worth(floor, confidence, members, rows.sources, worth)
         bounds = lower_bound(found.rate(floor[0]), worth, confidence)
     best, values = found.best(
@@ -283,7 +283,7 @@ def out_of_fold_verdicts(
         allowed = None
         if floor is not None:
             rate, members = found.rate(floor[0]), good == (floor[0] == "tpr")
-            worth = _worth(own[members], sources_of[members], found.threshold)
+            worth = rows_worth(own[members], sources_of[members], found.threshold)
             bounds = lower_bound(rate, worth, confidence)
             allowed = (bounds if bounds.max() >= floor[1] else rate) >= floor[1]
         best, _ = found.best(chosen, prices, allowed)
@@ -383,7 +383,7 @@ class _Candidates:
         return TradeOff(threshold=threshold, tpr=tpr, tnr=tnr)
 
 
-def _worth(scores: FloatArray, sources: IntArray, thresholds: FloatArray) -> float:
+def rows_worth(scores: FloatArray, sources: IntArray, thresholds: FloatArray) -> float:
     """Return how many independent rows those of a class are worth, over all thresholds."""
     from scipy.special import stdtrit
 
