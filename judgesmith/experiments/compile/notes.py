@@ -160,6 +160,7 @@ class VerdictReport:
     gain: PairedEstimate
     n: dict[str, int]
     threshold: float | None
+    baseline_threshold: float | None
     why: str
     trade_off: tuple[tuple[float, float, float], ...] = ()
 
@@ -184,6 +185,7 @@ class VerdictReport:
             gain=VerdictRate().gain(after, before, rng=np.random.default_rng(seed)).reported(),
             n={str(decision.scale.positive): int(good.sum()), bad: int((~good).sum())},
             threshold=threshold_of(judge),
+            baseline_threshold=before.threshold,
             why=decision.why,
             trade_off=trade_off,
         )
@@ -196,6 +198,7 @@ class VerdictReport:
             "gain": {"balanced_accuracy": self.gain.to_dict()},
             "n": self.n,
             "threshold": self.threshold,
+            "baseline_threshold": self.baseline_threshold,
             "why": self.why,
             "trade_off": [
                 {"threshold": least, "tnr": tnr, "tpr": tpr} for least, tnr, tpr in self.trade_off
