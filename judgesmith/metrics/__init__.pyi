@@ -44,6 +44,7 @@ from judgesmith.metrics.ratings.reliability import icc, krippendorff_alpha
 from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.shares import percent_agreement
 from judgesmith.metrics.verdicts.comparing import compare_verdicts
+from judgesmith.metrics.verdicts.rates import corrected_rates
 from judgesmith.metrics.verdicts.shares import (
     accuracy,
     balanced_accuracy,
@@ -69,6 +70,7 @@ __all__ = [
     "cohen_kappa",
     "compare_verdicts",
     "confusion_matrix",
+    "corrected_rates",
     "discernment",
     "expected_cost",
     "f1",

@@ -361,9 +361,9 @@ def test_systems(keep, rated):
 
 
 def test_pass_rates(keep, rated):
-    human = np.where(np.arange(60) % 3 == 0, np.nan, rated["human"] > 3)
+    human = np.where(np.arange(60) % 4 == 0, np.nan, rated["human"] > 3)
     given = {"systems": rated["systems"], "sources": rated["sources"], "rng": rng()}
-    found = verdicts.corrected_rates(human, rated["judge"] > 50, **given)
+    found = m.corrected_rates(human, rated["judge"] > 50, **given)
     assert isinstance(found, verdicts.PassRates)
     assert isinstance(found.systems[0], verdicts.PassRate)
     assert isinstance(found.differences[0], verdicts.PassRateDifference)

@@ -100,6 +100,15 @@ def test_labels_of_rows_that_were_not_chosen_by_chance_are_left_out():
     assert (found.n_unused, other.n_unused, found.judged.n) == (20, 0, 520)
 
 
+def test_labels_of_one_source_have_no_interval():
+    human, judge = [1, 0, 1, None, None], [1, 0, 1, 1, 0]
+    for chance in (None, [0.2, 0.1, 0.1, np.nan, np.nan]):
+        given = {"sources": [0, 0, 0, 1, 2], "selection": chance, "n_resamples": 20}
+        (found,) = corrected_rates(human, judge, **given).systems
+        assert found.problem == "few of a class"
+        assert np.isnan([found.labelled.low, found.tpr.high, found.powered.low]).all()
+
+
 def test_rows_without_a_verdict_are_left_out_and_counted():
     human, judge = rows(300, 500, 54, 60, 36, 40)
     (found,) = corrected_rates([*human, 1, None], [*judge, np.nan, None]).systems

@@ -30,7 +30,7 @@ _BLOCK = 2**22
 AnyEstimate = TypeVar("AnyEstimate", bound=Estimate)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ShareSums:
     """What a share and its variance over sources need: sums over rows, and squares over sources.
 
@@ -50,8 +50,7 @@ class ShareSums:
         codes = np.unique(sources, return_inverse=True)[1]
         n, k = group_sums((weights, weights * yes), codes).T
         sums = (n.sum(), k.sum(), n @ n, k @ n, k @ k, float(len(n)))
-        names = ("rows", "yes", "rows_rows", "yes_rows", "yes_yes", "n_sources")
-        return cls(**{name: np.asarray(one) for name, one in zip(names, sums, strict=True)})
+        return cls(*map(np.asarray, sums))
 
     @property
     def share(self) -> FloatArray:
@@ -80,7 +79,7 @@ class ShareSums:
         return share, share * (1 - share) / (n + z**2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class RoganGladen:
     """Corrected rates with their intervals; arrays of one shape.
 
@@ -89,7 +88,6 @@ class RoganGladen:
     """
 
     value: FloatArray
-    raw: FloatArray
     low: FloatArray
     high: FloatArray
     middle: FloatArray
@@ -116,21 +114,11 @@ class RoganGladen:
         middle = ratio(p + tnr - 1, j, is_given)
         spread = var_p + middle**2 * var_tpr + (1 - middle) ** 2 * var_tnr
         error = ratio(np.sqrt(spread), j, is_given)
-        raw = ratio(judged.share + negative.share - 1, youden, is_given)
-        value = np.clip(raw, 0.0, 1.0)
-        return cls(
-            value=value,
-            raw=raw,
-            low=np.clip(np.minimum(middle - z * error, value), 0.0, 1.0),
-            high=np.clip(np.maximum(middle + z * error, value), 0.0, 1.0),
-            middle=middle,
-            error=error,
-            youden=youden,
-            youden_low=j - z * j_error,
-            youden_high=j + z * j_error,
-            padded_youden=j,
-            is_given=is_given,
-        )
+        value = np.clip(ratio(judged.share + negative.share - 1, youden, is_given), 0.0, 1.0)
+        low, high = (middle + side * z * error for side in (-1, 1))
+        ends = np.clip([np.minimum(low, value), np.maximum(high, value)], 0.0, 1.0)
+        reach = j - z * j_error, j + z * j_error
+        return cls(value, ends[0], ends[1], middle, error, youden, *reach, j, is_given)
 
 
 Problem = Literal["no scored rows", "few of a class", "youden"]
@@ -152,7 +140,7 @@ class PassRate(Record):
         The share of positive labels, by Hájek's weights. Labelled rows must be a random sample.
     powered : Estimate
         PPI++ from labels and verdicts. Labelled rows must be a random part of all; nan where they
-        were not equally likely.
+        were not equally likely, or not ``is_tested``, where it covers too seldom.
     tpr, tnr, youden : Estimate
         The share of positive rows that the judge passes, of negative rows that it stops, and
         TPR + TNR - 1.
@@ -192,7 +180,7 @@ class PassRateDifference(Record):
     ----------
     first_system, second_system : object
     judged, corrected, labelled, powered : PairedEstimate
-        As in :class:`PassRate`; ``first`` and ``second`` of ``corrected`` are not clipped.
+        As in :class:`PassRate`.
     is_reliable : bool
         Whether either system has its own TPR and TNR, or they were tested and not found unequal.
         Otherwise ``corrected`` may show a difference in how the judge errs.
@@ -353,16 +341,8 @@ class _Rows:
             np.bincount(codes[which], minlength=n_systems)
             for which in (has & labelled & ~by_chance, ~has)
         )
-        return cls(
-            human=np.where(used, h, np.nan)[has],
-            judge=p[has],
-            weights=weights[has],
-            sources=of[has],
-            systems=codes[has],
-            names=list(dict.fromkeys(names)),
-            n_unused=n_unused,
-            n_unscored=n_unscored,
-        )
+        own, names = np.where(used, h, np.nan)[has], list(dict.fromkeys(names))
+        return cls(own, p[has], weights[has], of[has], codes[has], names, n_unused, n_unscored)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -410,16 +390,17 @@ class _Corrected:
         rows, rate, confidence = self.rows, self.rate, self.confidence
         positive, negative = self.behind(1), self.behind(0)
         own, used = rows.systems == self.at, self.scored | positive | negative
+        fewest = int(min(one.n_sources for one in self.right()))
         problem: Problem | None = None if rate.is_given else "youden"
         if not self.judged.rows:
             problem = "no scored rows"
-        elif min(one.n_sources for one in self.right()) < FEWEST_GROUPS:
+        elif fewest < FEWEST_GROUPS:
             problem = "few of a class"
         powered = powered_mean(
             rows.human[own], rows.judge[own], rows.sources[own], weight=None, confidence=confidence
         ).estimate
         among = {"n": int(used.sum()), "n_groups": len(np.unique(rows.sources[used]))}
-        classes = {"n": int((positive | negative).sum()), "n_groups": _fewest(self.right())}
+        classes = {"n": int((positive | negative).sum()), "n_groups": fewest}
         value, youden = float(rate.value), (float(rate.youden_low), float(rate.youden_high))
         ends, booted = (float(rate.low), float(rate.high)), (bootstrap.low, bootstrap.high)
         return PassRate(
@@ -428,7 +409,9 @@ class _Corrected:
             corrected=Estimate.of(value, ends, confidence, **among),
             bootstrap=Estimate.of(value, booted if rate.is_given else ends, confidence, **among),
             labelled=self._share(own & ~self.scored, rows.human),
-            powered=_undefined(powered) if np.any(rows.weights != 1) else powered,
+            powered=powered
+            if self.is_tested and np.all(rows.weights == 1)
+            else _undefined(powered),
             tpr=self._share(positive, rows.judge),
             tnr=self._share(negative, 1 - rows.judge),
             youden=Estimate.of(float(rate.youden), youden, confidence, **classes),
@@ -446,16 +429,12 @@ class _Corrected:
         found = share_interval(
             yes[which], sources=self.rows.sources[which], confidence=self.confidence
         )
-        if np.all(self.rows.weights[which] == 1):
+        if np.all(self.rows.weights[which] == 1) or found.n_groups < 2:
             return found
         sums = self.sums(which, yes)
         share = float(sums.share)
         low, high = wilson_interval(share, float(sums.effective), confidence=self.confidence)
         return replace(found, value=share, low=low, high=high)
-
-
-def _fewest(classes: Sequence[ShareSums]) -> int:
-    return int(min(one.n_sources for one in classes))
 
 
 def _undefined(found: AnyEstimate) -> AnyEstimate:
@@ -552,6 +531,8 @@ def _difference(one: _Corrected, other: _Corrected, is_equal: bool) -> PassRateD
     two = by_labels.classical, by_labels.estimate
     if np.any(rows.weights != 1):
         two = _undefined(two[0]), _undefined(two[1])
+    if not (one.is_tested and other.is_tested):
+        two = two[0], _undefined(two[1])
     is_given = one.rate.is_given and other.rate.is_given
     return PassRateDifference(
         first_system=rows.names[one.at],
@@ -584,9 +565,10 @@ def _corrected_difference(one: _Corrected, other: _Corrected) -> PairedEstimate:
         errors = sum(each.padded(z)[1] for each in one.right())
         variance = (var_p + var_q - 2 * shared + middle**2 * errors) / j**2
     error = float(np.sqrt(np.maximum(variance, 0.0)))
-    first, second = (float(rate.raw) for rate in rates)
+    first, second = (float(rate.value) for rate in rates)
     value = first - second
-    ends = min(float(middle) - z * error, value), max(float(middle) + z * error, value)
+    low, high = np.clip([middle - z * error, middle + z * error], -1.0, 1.0)
+    ends = min(float(low), value), max(float(high), value)
     in_use = (
         one.scored
         | other.scored
