@@ -34,6 +34,7 @@ GROUPS = {
     "trust": {
         "evaluate": "measure agreement with human ratings",
         "compare": "test which of two judges agrees better with human ratings",
+        "rate": "estimate pass rates, corrected for the judge's errors",
         "discern": "test a judge's sensitivity to damaged text",
         "monitor": "detect drift of scores and inputs, and recheck a judge",
     },
@@ -88,7 +89,7 @@ _PLACES = {
         for place, names in {
             "judge": "compile show panel infer take",
             "use": "score serve export prefer exemplars",
-            "trust": "evaluate compare discern errors perturb benchmark recheck drift",
+            "trust": "evaluate compare rate discern errors perturb benchmark recheck drift",
             "data": "check data distil finetune cache",
             "label": "suggest sheet",
             "experiment": "init experiment report ablate",

@@ -78,22 +78,7 @@ def rows_of_scores(
 
     Scores that do not say what their judge was compiled for are compared whatever the target.
     """
-    judgements = [
-        recorded_judgement(float(value), cause, criteria)
-        for value, cause, criteria in zip(
-            scores.values,
-            scores.problems,
-            scores.criteria or [{}] * len(scores.values),
-            strict=True,
-        )
-    ]
-    if targets.is_verdict:
-        judgements = [
-            one if recorded is None else recorded.beside(one, targets.scale)
-            for one, recorded in zip(
-                judgements, scores.recorded or [None] * len(judgements), strict=True
-            )
-        ]
+    judgements = recorded_judgements(scores, targets)
     chosen = [judgements[i] for i in targets.rated.tolist()]
     return _rows(
         scores.label,
@@ -106,6 +91,27 @@ def rows_of_scores(
         on=scores.criterion,
         scale=answers,
     )
+
+
+def recorded_judgements(scores: Scores, targets: Targets) -> list[Judgement]:
+    """Return what scores on file say of every row, with their labels where these are wanted."""
+    judgements = [
+        recorded_judgement(float(value), cause, criteria)
+        for value, cause, criteria in zip(
+            scores.values,
+            scores.problems,
+            scores.criteria or [{}] * len(scores.values),
+            strict=True,
+        )
+    ]
+    if targets.is_verdict:
+        return [
+            one if recorded is None else recorded.beside(one, targets.scale)
+            for one, recorded in zip(
+                judgements, scores.recorded or [None] * len(judgements), strict=True
+            )
+        ]
+    return judgements
 
 
 def recorded_as(criterion: str | None, targets: Targets) -> str:

@@ -1,0 +1,237 @@
+"""``judgesmith rate``: pass rates of systems, corrected for the errors of a judge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.shared.agreement import estimate_text
+from judgesmith.cli.shared.command import tool
+from judgesmith.cli.shared.data_options import data_options, load_all, target_options
+from judgesmith.cli.shared.faults import blaming
+from judgesmith.cli.shared.judge_models import asked_models, judging_estimate, nothing_asked
+from judgesmith.cli.shared.judged import (
+    UNTRACED,
+    criterion_option,
+    max_unscored_option,
+    named,
+    refuse_criterion,
+    unscored_status,
+)
+from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.options import (
+    confidence_option,
+    dry_run_option,
+    json_option,
+    seed_option,
+)
+from judgesmith.cli.shared.printing import (
+    answer,
+    print_estimate,
+    print_json,
+    print_table,
+    say,
+    say_notes,
+    say_under,
+)
+from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.role_options import role_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import dspy
+
+    from judgesmith.data import DataSet
+    from judgesmith.experiments.evaluate.rating import RateReport
+    from judgesmith.metrics.verdicts import PassRateDifference, PassRates
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.signatures import Judgement
+
+_KINDS = {
+    "judged": "judged",
+    "corrected": "corrected",
+    "bootstrap": "bootstrap",
+    "labelled": "labels alone",
+    "powered": "PPI++",
+}
+
+
+@tool("rate")
+@click.argument("judge", metavar="JUDGE-or-SCORES")
+@click.argument("data")
+@click.option(
+    "--labelled",
+    metavar="LABELLED",
+    help="File with labelled rows [default: the labelled rows of DATA].",
+)
+@data_options
+@target_options
+@criterion_option
+@max_unscored_option
+@confidence_option
+@seed_option
+@role_option
+@allow_model_option
+@model_options
+@dry_run_option
+@json_option
+def command(
+    judge: str,
+    data: str,
+    labelled: str | None,
+    columns: str | None,
+    scales: tuple[str, ...],
+    target: str,
+    aggregate: str,
+    criterion: str | None,
+    max_unscored: float,
+    confidence: float,
+    seed: int,
+    roles: tuple[str, ...],
+    concurrency: int,
+    dry_run: bool,
+    as_json: bool,
+    **choice: Any,
+) -> int:
+    """Estimate the pass rate of each system in DATA, corrected for the judge's errors.
+
+    JUDGE-or-SCORES judges all rows, and is named as for 'evaluate'. Its rates of right verdicts on
+    the labelled rows correct the rate at which it passes the others.
+    """
+    from collections import Counter
+
+    from judgesmith.data import targets_of
+    from judgesmith.data.targets import FRACTION
+    from judgesmith.experiments.evaluate.judged_rows import recorded_judgements
+    from judgesmith.experiments.evaluate.rating import (
+        left_out_text,
+        positive_label,
+        rate_systems,
+        verdicts_of,
+    )
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+
+    given = named(judge)
+    if given.path is None and criterion is not None:
+        raise refuse_criterion(judge)
+    files = (data,) if labelled is None else (data, labelled)
+    dataset = load_all(files, columns, scales)
+    saved = load_saved(judge) if given.path is None else None
+    rated = labelled or data
+    with blaming("--target" if target != "auto" else rated):
+        wanted = target if target != "auto" or saved is None else saved.target
+        targets = targets_of(dataset, wanted, aggregate)  # type: ignore[arg-type]
+    with blaming(rated):
+        positive_label(targets)
+    lms: list[dspy.LM] = []
+    if saved is not None:
+        run_id = f"rate {saved.fingerprint} {dataset.digest}"
+        chosen = ModelChoice(**choice, needs_keys=not dry_run)
+        saved, lms = asked_models(saved, chosen, run_id=run_id, roles=roles)
+    if dry_run:
+        estimate = judging_estimate(saved, list(dataset), lms) if saved else nothing_asked()
+        print_estimate(estimate, as_json=as_json)
+        return 0
+    notes = [*dataset.notes]
+    if saved is None:
+        scores = given.scores(dataset, criterion=criterion, target=targets.name)
+        notes += [*given.unused(scores, dataset), UNTRACED]
+        with blaming(given.text):
+            judgements = recorded_judgements(scores, targets)
+            verdicts = verdicts_of(judgements, targets, FRACTION)
+    else:
+        judgements = _judged(saved, dataset, lms[0], concurrency, quiet=as_json)
+        verdicts = verdicts_of(judgements, targets, saved.scale)
+    with blaming(rated):
+        seen = () if saved is None else saved.seen_keys
+        found = rate_systems(dataset, targets, verdicts, seen=seen, confidence=confidence, rng=seed)
+    if any(found.left_out.values()):
+        notes.append(f"left out: {left_out_text(found.left_out)}.")
+    if as_json:
+        print_json({"judge": judge, "data": dataset.name, **found.to_dict()})
+    else:
+        _print(found, judge, dataset.name)
+    say_notes(notes, as_json=as_json)
+    causes = Counter(one.cause for one in judgements if one.cause is not None)
+    return unscored_status(len(dataset), causes, max_unscored)
+
+
+def _judged(
+    saved: AnySaved, dataset: DataSet, lm: dspy.LM, concurrency: int, *, quiet: bool
+) -> list[Judgement]:
+    from judgesmith.programs import score_batch
+
+    n_rows = len(dataset)
+    with stage_progress(quiet=quiet) as progress:
+        tell = None if progress is None else (lambda n: progress("rows", n, n_rows))
+        return score_batch(saved, dataset, lm=lm, concurrency=concurrency, progress=tell)
+
+
+def _print(found: RateReport, judge: str, name: str) -> None:
+    from judgesmith.experiments.evaluate.rating import ASSUMPTIONS
+
+    rates = found.rates
+    best = next(one for one in rates.systems if one.problem is None)
+    percent = f"{100 * best.corrected.confidence:g}%"
+    first = f"{_label(best.system)} passes" if len(rates.systems) > 1 else "Pass rate"
+    answer(
+        f"{first} {estimate_text(best.corrected)} corrected, {estimate_text(best.judged)} as "
+        f"judged. TPR {estimate_text(best.tpr)} on {best.n_positive} rows, TNR "
+        f"{estimate_text(best.tnr)} on {best.n_negative}.",
+        tone="good",
+    )
+    say()
+    say(f"{judge} on {name}: share of {found.positive!r} of {found.target}")
+    rows = [
+        [_label(one.system), *(estimate_text(getattr(one, kind)) for kind in _KINDS)]
+        for one in rates.systems
+    ]
+    header = ["", *_KINDS.values()]
+    print_table(f"Pass rates, {percent} intervals over sources", rows, header=header)
+    rows = [
+        [
+            _label(one.system),
+            estimate_text(one.tpr),
+            estimate_text(one.tnr),
+            f"{one.n_positive} + {one.n_negative}",
+            str(one.judged.n),
+            one.uses if one.problem is None else one.problem,
+        ]
+        for one in rates.systems
+    ]
+    print_table("The judge", rows, header=["", "TPR", "TNR", "labelled", "scored", "rates of"])
+    if rates.differences:
+        _print_differences(rates.differences, rates)
+    say()
+    for kind, needs in ASSUMPTIONS.items():
+        say_under(_KINDS[kind], f"right if {needs}")
+
+
+def _print_differences(differences: Sequence[PassRateDifference], rates: PassRates) -> None:
+    kinds = [kind for kind in _KINDS if kind != "bootstrap"]
+    rows = [
+        [
+            f"{_label(one.first_system)} - {_label(one.second_system)}",
+            *(estimate_text(getattr(one, kind), signed=True) for kind in kinds),
+            "yes" if one.is_reliable else "no",
+        ]
+        for one in differences
+    ]
+    header = ["", *(_KINDS[kind] for kind in kinds), "reliable"]
+    print_table("Differences, paired by source", rows, header=header)
+    untested = [_label(one.system) for one in rates.systems if not one.is_tested]
+    p_values = f"TPR p {_p(rates.equal_tpr)}, TNR p {_p(rates.equal_tnr)}"
+    verdict = "no difference is shown" if rates.is_equal else "they differ"
+    if untested:
+        verdict += f"; too few labels to test {', '.join(untested)}"
+    say_under("equal in all systems", f"{p_values}: {verdict}")
+
+
+def _p(value: float) -> str:
+    return "undefined" if value != value else f"{value:.3f}"
+
+
+def _label(system: object) -> str:
+    return str(system) or "all rows"
