@@ -25,13 +25,15 @@ from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.search.racing import OutOfBudget
 from judgesmith.optimizers.space.candidates import AskedHow
-from judgesmith.optimizers.space.demonstrations import shown_keys
+from judgesmith.optimizers.space.demonstrations import label_in, shown_keys
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord
 from judgesmith.programs.families.ensemble.judges import judgement_of
+from judgesmith.programs.families.verdict import VerdictConfig
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.lm import BudgetSpent
 from judgesmith.programs.lm.limits import STOPPING, Stopped
+from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.scale import Scale, is_percent, level_of
@@ -204,9 +206,19 @@ class ObjectiveRows:
                 response=item.response,
                 score=round(percent) if is_percent(answers) else level_of(percent, answers),
                 row=f"{self.name} {row}",
+                **self._verdict(judge.protocol, row),
             ).with_inputs("source", "context", "response")
             for row, (item, percent) in enumerate(zip(self.rows.items, percents, strict=True))
         ]
+
+    def _verdict(self, protocol: JudgeConfig, row: int) -> dict[str, str]:
+        """Return what a judge of labels is to answer: the label of people, and their words."""
+        if not isinstance(protocol, VerdictConfig) or protocol.scores_criteria:
+            return {}
+        percent = float(self.rows.percent()[row])
+        label = label_in(self.rows.items[row], percent, protocol.answers)
+        told = {"critique": self.rows.words(row), "verdict": label or ""}
+        return {name: text for name, text in told.items() if text}
 
     def worth(self, row: int, judgement: Judgement) -> float:
         """Return what one answer adds to the objective, times the number of rows."""

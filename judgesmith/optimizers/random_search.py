@@ -15,16 +15,17 @@ from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.space.demonstrations import (
     Pool,
+    ShowingConfig,
     Shown,
     demonstrated,
     demonstration_plan,
+    has_runs,
     kept_runs,
     shown_keys,
 )
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.runner import was_not_asked
-from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.judgement import Judgement
 
 
@@ -143,7 +144,7 @@ class RandomDemonstrationSearch(JudgeSearch[Objective, Judge]):
         )
         return found.get(number, student.with_protocol(student.protocol))
 
-    def _sets(self, pool: Pool, protocol: ActiveCriticConfig, own: Shown) -> Iterator[Shown]:
+    def _sets(self, pool: Pool, protocol: ShowingConfig, own: Shown) -> Iterator[Shown]:
         """Yield the sets to try: none, the student's own, labelled ones, then random ones."""
         rng = np.random.default_rng([self.seed, 1])
         n_shown = min(self.n_demonstrations, len(pool.rows))
@@ -152,9 +153,7 @@ class RandomDemonstrationSearch(JudgeSearch[Objective, Judge]):
             if not n and own:
                 yield own
 
-    def _runs(
-        self, teacher: Judge, protocol: ActiveCriticConfig, rows: Rows
-    ) -> dict[int, Judgement]:
-        if protocol.variant == "vanilla":
+    def _runs(self, teacher: Judge, protocol: ShowingConfig, rows: Rows) -> dict[int, Judgement]:
+        if not has_runs(protocol):
             return {}
         return kept_runs(rows, self.judged(teacher, rows), criteria=protocol.scored_criteria)

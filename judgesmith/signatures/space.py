@@ -260,6 +260,17 @@ def answers_choice(protocol: JudgeConfig) -> Choice:
     return Choice(name="answers", options=options)
 
 
+def with_labels(space: Space, labels: Scale) -> Space:
+    """Return a space whose answers may be the labels that people gave, if scores can order them."""
+    found = next((one for one in space.choices if one.name == "answers"), None)
+    if found is None or not (labels.is_verdict and labels.ordered):
+        return space
+    if any(one.sets.get("answers") == labels for one in found.options):
+        return space
+    options = (*found.options, Option(id="labels", sets={"answers": labels}))
+    return space.extended(found.model_copy(update={"options": options}))
+
+
 def sampling_choices(
     protocol: JudgeConfig, competing: tuple[int, ...] = SAMPLES, *, warm: float = WARM
 ) -> tuple[Choice, Choice]:

@@ -38,7 +38,7 @@ from judgesmith.programs.judging.runner import read_rate_of, score_batch, was_no
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Rubric, folded
-from judgesmith.signatures.space import Choice, Option, Space
+from judgesmith.signatures.space import Choice, Option, Space, with_labels
 
 MODEL = "model"  # the name of the choice; its options' ids are names of models
 
@@ -295,6 +295,7 @@ class SpaceSearch(JudgeSearch[Aim, Found]):
         space = self.space
         if space is None:
             space = judge_space(student, self.rubrics, self.targets)
+            space = with_labels(space, selection.scale)
         sizes = {"most": self.n_demonstrations, "n_demo_sets": self.n_demo_sets}
         space = without_fixed(space, self.fixed)
         space = with_demonstrations(space, student, len(pool), **sizes)

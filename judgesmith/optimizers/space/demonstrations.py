@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -18,20 +20,24 @@ from judgesmith.programs.families.active_critic import (
     critic_inputs,
     question_names,
 )
+from judgesmith.programs.families.verdict import VerdictConfig, verdict_forms, verdict_inputs
 from judgesmith.programs.features import lexical_features
 from judgesmith.programs.judging.answers import LEFT_OUT
 from judgesmith.programs.judging.logprobs import as_stated
+from judgesmith.programs.judging.scoring import place_of
 from judgesmith.signatures.config import ActiveCriticConfig, Demonstration, JudgeConfig
 from judgesmith.signatures.fences import imitates_layout
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.rubric import folded
-from judgesmith.signatures.scale import is_percent, level_of
+from judgesmith.signatures.scale import NO_YES, Scale, is_percent, level_of
 from judgesmith.signatures.space import Choice, Option, Picked
 
 NEAR = 10.0  # a run is kept when its overall is this near to the human score, of 100
 FEWEST_KEPT = 25  # with fewer runs that near, the nearest ones are kept up to this number
 
 Shown = Mapping[str, tuple[Demonstration, ...]]
+ShowingConfig = ActiveCriticConfig | VerdictConfig  # of judges that show rated examples
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,9 +49,9 @@ class Pool:
     partial_demos: bool = False
 
     def draw(
-        self, protocol: ActiveCriticConfig, n: int, n_bootstrapped: int, rng: np.random.Generator
+        self, protocol: ShowingConfig, n: int, n_bootstrapped: int, rng: np.random.Generator
     ) -> Shown:
-        runs = () if protocol.variant == "vanilla" else sorted(self.runs)
+        runs = sorted(self.runs) if has_runs(protocol) else ()
         kept = np.asarray(runs, dtype=int)
         with_runs = rng.permutation(kept)[:n_bootstrapped]
         others = np.setdiff1d(np.arange(len(self.rows)), with_runs)
@@ -69,13 +75,20 @@ class Pool:
         return np.asarray(found, dtype=np.intp)
 
     def shown(
-        self, protocol: ActiveCriticConfig, order: Sequence[int], with_runs: Iterable[int]
+        self, protocol: ShowingConfig, order: Sequence[int], with_runs: Iterable[int]
     ) -> Shown:
         """Return the rows in ``order`` by question, those in ``with_runs`` with their runs."""
         bootstrapped = set(with_runs)
         shown = {}
-        for question in question_names(protocol):
-            drawn = [self._shown(protocol, question, row, row in bootstrapped) for row in order]
+        decides = isinstance(protocol, VerdictConfig)
+        questions = verdict_forms(protocol) if decides else question_names(protocol)
+        for question in questions:
+            drawn = [
+                self._decided(protocol, question, row, row in bootstrapped)
+                if isinstance(protocol, VerdictConfig)
+                else self._shown(protocol, question, row, row in bootstrapped)
+                for row in order
+            ]
             if found := tuple(one for one in drawn if one is not None):
                 shown[question] = found
         return shown
@@ -111,6 +124,40 @@ class Pool:
         kind = "bootstrapped" if bootstrapped else "labelled"
         return Demonstration.model_validate({"inputs": inputs, "outputs": outputs, "kind": kind})
 
+    def _decided(
+        self, protocol: VerdictConfig, question: str, row: int, bootstrapped: bool
+    ) -> Demonstration | None:
+        """Return a row with the label that people gave, and their words or those of its run.
+
+        Words of a run that came to another label would argue against the one that is shown.
+        """
+        item, place = self.rows.items[row], place_of(question)
+        run = self.runs[row] if bootstrapped else None
+        if place is None:
+            answers, words = protocol.answers, self.rows.words(row)
+            label = label_in(item, float(self.rows.percent()[row]), answers)
+            said, why = (None, "") if run is None else (run.raw, run.explanation)
+        else:
+            name, answers = protocol.rubric.names[place], NO_YES
+            points = self.rows.criteria.get(folded(name))
+            percent = math.nan if points is None else float(points[row])
+            words, label = self.rows.words(row, name), label_in(item, percent, answers)
+            one = None if run is None else run.criteria.get(name)
+            said, why = (None, "") if one is None else (one.score, one.explanation)
+        own = None if said is None else level_of(said, answers)
+        if run is not None and not answers.ordered:
+            own = run.label
+        label = own if label is None and place is not None else label
+        if label is None:
+            return None
+        kind = "bootstrapped" if own == label and why else "labelled"
+        words = why if kind == "bootstrapped" else words
+        told = {"critique": words} if words and protocol.explain != "none" else {}
+        texts = {name: getattr(item, name) for name in ("source", "context", "response")}
+        inputs = {**verdict_inputs(protocol, question), **texts}
+        outputs = {**told, "verdict": label}
+        return Demonstration.model_validate({"inputs": inputs, "outputs": outputs, "kind": kind})
+
     def _percent(self, protocol: ActiveCriticConfig, row: int) -> float:
         return _as_asked(float(self.rows.percent()[row]), protocol)
 
@@ -134,13 +181,31 @@ class Pool:
         return None
 
 
-def demonstrated(protocol: JudgeConfig) -> ActiveCriticConfig:
-    if not isinstance(protocol, ActiveCriticConfig):
+def label_in(item: RatedItem, percent: float, answers: Scale) -> str | None:
+    """Return the label that people gave a row; None where that is not known."""
+    if math.isnan(percent):
+        return None
+    if answers.ordered or round(percent):
+        return str(level_of(percent, answers)) if answers.ordered else answers.positive
+    # Of labels without an order a percentage tells the good one from the others alone.
+    given = list(item.human.values())
+    several = Counter(given[0]) if len(given) == 1 else Counter[float]()
+    (place, _), *_ = several.most_common(1) or [(math.nan, 0)]
+    return answers.labels[int(place)] if place in range(len(answers.labels)) else None
+
+
+def demonstrated(protocol: JudgeConfig) -> ShowingConfig:
+    if not isinstance(protocol, ActiveCriticConfig | VerdictConfig):
         raise InputError(
             f"a {protocol.judge} judge shows no graded examples; search none for it, or use an "
             "active-critic judge."
         )
     return protocol
+
+
+def has_runs(protocol: ShowingConfig) -> bool:
+    """Whether examples may be shown with what a judge made of them, and not with ratings alone."""
+    return isinstance(protocol, VerdictConfig) or protocol.variant != "vanilla"
 
 
 def _as_asked(percent: float, protocol: ActiveCriticConfig) -> float:
@@ -275,7 +340,7 @@ class Drawer:
     seed: int
     n_pool: int = POOL
 
-    def shown(self, protocol: ActiveCriticConfig, picked: Picked) -> Shown:
+    def shown(self, protocol: ShowingConfig, picked: Picked) -> Shown:
         n = int(picked.get(N, "0"))
         if n == 0:
             return {}
@@ -295,7 +360,7 @@ class Drawer:
             rows = rows[np.argsort(human if order == "rising" else -human, kind="stable")]
         return self.pool.shown(protocol, rows.tolist(), with_runs.tolist())
 
-    def _to_look_in(self, protocol: ActiveCriticConfig) -> Shown:
+    def _to_look_in(self, protocol: ShowingConfig) -> Shown:
         """Return the rows among which the nearest are looked for, spread over the scores."""
         rng = np.random.default_rng([self.seed, 3])
         n = min(self.n_pool, len(self.pool.rows))

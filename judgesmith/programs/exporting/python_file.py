@@ -256,15 +256,15 @@ def _leaf(saved: SavedJudge) -> dict[str, Any]:
     told = learned.model_dump(mode="json")
     if learned.decision is not None:
         told["decision"]["unsure"] = learned.decision.unsure_text("{:.2f}")
-    checks = isinstance(protocol, VerdictConfig) and protocol.scores_criteria
+    is_checked = isinstance(protocol, VerdictConfig) and protocol.scores_criteria
     return {
         "kind": "judge",
         "model": client_name(saved.model),
         "options": options,
         "samples": protocol.samples,
         "reduction": protocol.reduction,
-        "answers": _answers(NO_YES if checks else protocol.answers),
-        **({"combine": vars(protocol)["combine"]} if checks else {}),
+        "answers": _answers(NO_YES if is_checked else protocol.answers),
+        **({"combine": vars(protocol)["combine"]} if is_checked else {}),
         "tolerant": isinstance(protocol, ActiveCriticConfig),
         "lack": "lack an answer" if isinstance(protocol, ChecklistConfig) else "have none",
         "joint": joint,

@@ -259,5 +259,6 @@ VERDICT = JudgeFamily(
     questions="judgesmith.signatures.questions.verdict:VERDICT",
     space=verdict_space,
     judge="judgesmith.programs.families.modules:VerdictJudge",
+    has_demonstrations=True,
     is_portable=True,
 )
