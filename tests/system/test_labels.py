@@ -97,3 +97,28 @@ def test_wrong_inputs_are_refused_in_words(run, labelled, words, message):
     assert status == 2
     assert message in err
     assert "Traceback" not in err
+
+
+SPEC = """
+name: labels
+data: {rows: {path: rows.jsonl, targets: [overall]}}
+judges:
+  good: {recorded: good.jsonl, scale: 0..1}
+  lazy: {recorded: lazy.jsonl, scale: 0..1}
+"""
+
+
+def test_experiments_rank_by_labels_and_the_page_shows_wrong_ones_with_both_words(run, labelled):
+    (labelled / "spec.yaml").write_text(SPEC, encoding="utf-8")
+    status, out, err = run("experiment", "spec.yaml", "-o", "run")
+    assert status == 0, err
+    assert "rows: overall, labels, seed 0" in out
+    board = (labelled / "run" / "leaderboard.csv").read_text(encoding="utf-8").splitlines()
+    assert board[0].endswith("balanced_accuracy,tnr,tpr,mcc")
+    assert run("report", "run", "--spec", "spec.yaml", "-o", "page.html")[0] == 0
+    page = (labelled / "page.html").read_text(encoding="utf-8")
+    assert "of bad answers (TNR), passes 100%" in page
+    assert "Passed, and bad for raters" in page
+    assert "fail: invents a date" in page
+    assert "is what was asked for." in page
+    assert "such a judge is useless" in page

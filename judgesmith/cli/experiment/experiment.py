@@ -310,8 +310,12 @@ def _print_board(board: Leaderboard) -> None:
     """Print the ranking over the whole set, or at the first level where there is one."""
     from judgesmith.experiments.runs.leaderboard import (
         HEADER,
+        LABELS_HEADER,
         SEEDS_HEADER,
         block_cells,
+        by_labels,
+        label_cells,
+        labels_title,
         seeds_cells,
         seeds_title,
         titles,
@@ -324,6 +328,8 @@ def _print_board(board: Leaderboard) -> None:
     for block in board.blocks:
         if (block.data, block.target, block.seed) not in shown:
             shown.add((block.data, block.target, block.seed))
+            if lines := by_labels(block):
+                _print_ranked(labels_title(block), LABELS_HEADER, [*map(label_cells, lines)])
             _print_ranked(titles(block), HEADER, block_cells(block))
     if not board.blocks:
         say("no cell has anything to rank.")

@@ -54,8 +54,12 @@ class RaterWords(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelError(Record):
-    """A response that the judge labels otherwise than people, with the words of both."""
+    """A response that the judge labels otherwise than people, with the words of both.
 
+    ``row``: its place in the set, from 0.
+    """
+
+    row: int
     source_id: str
     system_id: str
     source: str
@@ -216,7 +220,8 @@ def _wrong_labels(
     for place in np.flatnonzero((said >= 0) & ((human == good) != (said == good))):
         row = int(rows[place])
         yield _error(
-            dataset[int(targets.rated[row])],
+            int(targets.rated[row]),
+            dataset,
             judged.judgements[row],
             targets,
             human=int(human[place]),
@@ -258,7 +263,8 @@ def _why_useless(passes: NDArray[np.bool_], scale: Scale) -> str | None:
 
 
 def _error(
-    item: RatedItem,
+    row: int,
+    dataset: DataSet,
     judgement: Judgement,
     targets: Targets,
     *,
@@ -267,7 +273,7 @@ def _error(
     probability: float,
 ) -> LabelError:
     """Return a row that judge and people label otherwise, with the words of both."""
-    labels, name = targets.scale.labels, targets.name
+    item, labels, name = dataset[row], targets.scale.labels, targets.name
     low = targets.scale.low
     said = zip(
         item.human.get(name, ()),
@@ -276,6 +282,7 @@ def _error(
         strict=False,
     )
     return LabelError(
+        row=row,
         source_id=item.source_id,
         system_id=item.system_id,
         source=item.source,

@@ -187,7 +187,7 @@ def write_report(
     """
     if figures:
         check_figures()
-    cells, shown = _cells(run, figures=figures)
+    cells, shown = _cells(run, sets, figures=figures)
     board = board_section(run, frozenset(shown))
     warnings = warnings_of(run)
     used = sum(map(_bytes, (board, cells, *warnings))) + 10 * len(warnings) + _SPARE
@@ -215,14 +215,16 @@ def _bytes(text: str) -> int:
     return len(text.encode())
 
 
-def _cells(run: ReportRun, *, figures: bool) -> tuple[Markup, list[str]]:
+def _cells(
+    run: ReportRun, sets: Mapping[str, DataSet], *, figures: bool
+) -> tuple[Markup, list[str]]:
     """Return the parts on cells, best first, as many as there is room for, and their ids."""
     ranked = [line.cell for block in run.board.blocks for line in block.cells]
     order = [name for name in dict.fromkeys([*ranked, *run.cells]) if name in run.cells]
     parts: list[Markup] = []
     size = 0
     for number, name in enumerate(order):
-        part = cell_section(run.cells[name], number, figures=figures)
+        part = cell_section(run.cells[name], number, figures=figures, sets=sets)
         size += _bytes(part)
         if size > _FOR_CELLS:
             break

@@ -27,14 +27,19 @@ from judgesmith.experiments.report.reading import (
 )
 from judgesmith.experiments.runs.cell_result import CellDiagnostics, Estimated
 from judgesmith.experiments.runs.leaderboard import (
+    LABELS_HEADER,
+    RATES,
     SEEDS_HEADER,
     SEEDS_READING,
     BoardBlock,
     SeedsBlock,
+    by_labels,
     few_systems,
+    label_cells,
+    labels_title,
     seeds_title,
 )
-from judgesmith.experiments.tables import Table
+from judgesmith.experiments.tables import Table, percent_cell
 from judgesmith.signatures.judgement import ErrorSpan
 
 _TEMPLATE = "sections.html"
@@ -97,7 +102,10 @@ _PERSPECTIVES = {
 
 TEMPLATES.filters |= {
     "board_caption": _board_caption,
+    "by_labels": by_labels,
     "estimate": estimate,
+    "label_cells": label_cells,
+    "labels_title": labels_title,
     "picked": _picked,
     "seeds_title": seeds_title,
     "shortened": _shortened,
@@ -105,6 +113,7 @@ TEMPLATES.filters |= {
 }
 TEMPLATES.globals |= {
     "BOARD_HEADER": _HEADER,
+    "LABELS_HEADER": LABELS_HEADER,
     "PERSPECTIVES": _PERSPECTIVES,
     "SEEDS_HEADER": SEEDS_HEADER,
     "SEEDS_READING": SEEDS_READING,
@@ -126,8 +135,10 @@ def board_section(run: ReportRun, linked: Container[str] | None = None) -> Marku
     return macro(_TEMPLATE, "board", groups, together, READING, linked)
 
 
-def cell_section(cell: ReportCell, number: int, *, figures: bool) -> Markup:
-    """Return all that is told of a cell but its rows."""
+def cell_section(
+    cell: ReportCell, number: int, *, figures: bool, sets: Mapping[str, DataSet] | None = None
+) -> Markup:
+    """Return all that is told of a cell but its rows; of wrong labels also the texts."""
     drawn = searched = None
     if figures:
         drawn = agreement_figure(cell.rows, name=f"f{number}", seed=cell.names.seed)
@@ -141,6 +152,8 @@ def cell_section(cell: ReportCell, number: int, *, figures: bool) -> Markup:
         figures=figures,
         drawn=drawn,
         searched=searched,
+        rates=_rates_table(cell),
+        wrong=list(_wrong_labels(cell, sets or {})),
         confusion=_confusion(cell),
         beside=beside_table(cell.result.besides),
         agreement=_agreement(cell),
@@ -160,6 +173,44 @@ def _facts(cell: ReportCell) -> str:
         f"{used}{counts.heldout} held out, {counts.unscored} of them unscored. "
         f"{name.capitalize()} {result.judge}."
     )
+
+
+_MOST_WRONG = 20
+
+
+def _rates_table(cell: ReportCell) -> Table:
+    """Return what is known of a cell's labels; no rows where it has none."""
+    labels = cell.result.labels
+    told = {} if labels is None else {"tnr": labels.tnr, "tpr": labels.tpr, **labels.statistics}
+    lines = [[RATES.get(name, name.replace("_", " ")), estimate(one)] for name, one in told.items()]
+    return Table(title="Labels, on rows held out", header=["", "[95% interval]"], rows=lines)
+
+
+def _wrong_labels(cell: ReportCell, sets: Mapping[str, DataSet]) -> Iterator[Table]:
+    """Yield what the judge passes and raters do not, and the other way round, with all words."""
+    labels = cell.result.labels
+    if labels is None:
+        return
+    rows = {row.item: row for row in cell.rows}
+    for title, passes in (("Passed, and bad for raters", True), ("Stopped, and good", False)):
+        own = [one for one in labels.wrong if (one.judge == labels.positive) == passes]
+        lines = []
+        for one in own[:_MOST_WRONG]:
+            row = rows.get(one.item)
+            item = None if row is None else rated_item(row, cell, sets)
+            why = () if item is None else item.rationale.get(cell.result.target, ())
+            chance = "" if one.probability is None else f" ({one.probability:.2f})"
+            cells = [
+                one.criterion or "–",
+                item.response if item else (row.source_id if row else str(one.item)),
+                f"{one.human}: {' | '.join(filter(None, why))}" if any(why) else one.human,
+                f"{one.judge}{chance}: {row.explanation if row else ''}".removesuffix(": "),
+            ]
+            lines.append([_shortened(text) for text in cells])
+        n = f", the first {_MOST_WRONG}" * (len(own) > _MOST_WRONG)
+        header = ["criterion", "response", "raters", "judge"]
+        if lines:
+            yield Table(title=f"{title}: {len(own)}{n}", header=header, rows=lines)
 
 
 _WHOSE = {"judge": "the judge's", "people": "people's"}
@@ -200,6 +251,19 @@ def _lines(found: CellDiagnostics) -> Iterator[tuple[str, Estimated | None]]:
 
 def _confusion(cell: ReportCell) -> Table:
     """Return counts by level, or by thirds where people's ratings are not all points of a scale."""
+    if (labels := cell.result.labels) is not None:
+        header = ["", *(f"judge: {name}" for name in labels.labels)]
+        lines = [
+            [
+                f"people: {name}",
+                *(
+                    f"{n} ({percent_cell(labels.shares[name][other])})"
+                    for other, n in zip(labels.labels, counts, strict=True)
+                ),
+            ]
+            for name, counts in zip(labels.labels, labels.confusion, strict=True)
+        ]
+        return Table(title="Rows by the label of people and judge", header=header, rows=lines)
     known = cell.result.besides and cell.result.besides.confusion
     if known and {len(row) for row in known.counts} == {len(known.levels)}:
         names = [f"{level:g}" for level in known.levels]

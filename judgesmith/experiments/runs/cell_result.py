@@ -116,6 +116,41 @@ class SeenFrom(Value):
     notes: tuple[str, ...] = ()
 
 
+class WrongLabel(Value):
+    """A row that the judge labels otherwise than people; ``item`` is its place in the set."""
+
+    item: int
+    human: str
+    judge: str
+    probability: FiniteFloat | None = None
+    criterion: str = ""
+
+
+class CellLabels(Value):
+    """How labels such as pass and fail agree on the rows held out; ``said`` in a sentence."""
+
+    said: str
+    labels: tuple[str, ...]
+    positive: str
+    n_positive: int
+    n_negative: int
+    tpr: Estimated
+    tnr: Estimated
+    statistics: Mapping[str, Estimated]
+    confusion: tuple[tuple[int, ...], ...]
+    shares: Mapping[str, Mapping[str, Estimated]]
+    useless: str | None = None
+    wrong: tuple[WrongLabel, ...] = ()
+    note: str | None = None
+
+    @property
+    def rates(self) -> dict[str, Estimated]:
+        """What rankings tell: balanced accuracy, TNR, TPR and MCC."""
+        names = ("balanced_accuracy", "tnr", "tpr", "mcc")
+        own = {"tnr": self.tnr, "tpr": self.tpr, **self.statistics}
+        return {name: own[name] for name in names if name in own}
+
+
 class PerItem(Value):
     """What a judgement took on average, where that is known."""
 
@@ -133,6 +168,7 @@ class CellResult(Value):
     problems: Mapping[str, int]
     agreement: Agreements
     besides: CellDiagnostics | None = None
+    labels: CellLabels | None = None
     perspectives: Mapping[str, SeenFrom] = Field(default_factory=dict)
     per_item: PerItem
     judge: str

@@ -34,6 +34,7 @@ from judgesmith.experiments.runs.heldout import (
     Places,
     beside_agreement,
     combined_scores,
+    labels_held_out,
     places_held_out,
     score_rows,
     table_held_out,
@@ -149,10 +150,12 @@ def held_against(
         agreement["heldout"] = plain(agreement_report(table, rng=rng))
     missing, scale = unscored(table), judged.scale
     marks = {"judge": judged.name, "target": targets.name, "run": run}
-    besides, seen = None, {}
+    besides, seen, labels = None, {}, None
     if is_rated:
         ranks, rows = judged.ranks, (dataset, targets, places)
         besides = beside_agreement(*rows, table, scale=scale, ranks=ranks, seed=seed)
+        if targets.is_verdict and not ranks:
+            labels = labels_held_out(*rows, judgements, table, scale=scale, seed=seed)
         seen = perspectives_held_out(
             perspectives, *rows, judgements, scale=scale, aggregate=aggregate, seed=seed
         )
@@ -172,6 +175,7 @@ def held_against(
         "problems": dict(missing.reasons),
         "agreement": agreement,
         "besides": besides,
+        **({"labels": labels} if labels is not None else {}),
         "perspectives": seen,
         "per_item": dict(judged.per_item),
         "judge": judged.name,

@@ -17,6 +17,7 @@ from judgesmith.experiments.compile.versions import original_places
 from judgesmith.experiments.evaluate.agreement import oriented
 from judgesmith.experiments.evaluate.diagnostics import diagnostics_of
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows
+from judgesmith.experiments.evaluate.label_verdicts import label_agreement, rates_text
 from judgesmith.metrics.records import plain
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.predictions import prediction_table
@@ -131,6 +132,50 @@ def beside_agreement(
     rng = np.random.default_rng([seed, 12])
     found = diagnostics_of(whole, own.tolist(), dataset, targets, rng=rng)
     return None if found is None else found.to_dict()
+
+
+def labels_held_out(
+    dataset: DataSet,
+    targets: Targets,
+    places: Places,
+    judgements: Sequence[Judgement],
+    table: PredictionTable,
+    *,
+    scale: Scale | None,
+    seed: int,
+) -> dict[str, Any] | None:
+    """Return how labels agree on the rows held out, ready for JSON, without texts.
+
+    None where the judge gives no labels, and its scores cannot be cut.
+    """
+    judged = JudgedRows(
+        label="",
+        judgements=tuple(judgements),
+        scored_by="score",
+        seen=np.zeros(len(places), dtype=bool),
+        knows_seen=True,
+        table=table,
+        scale=scale,
+    )
+    found = label_agreement(
+        judged,
+        range(len(places)),
+        dataset.subset(places.tolist()),
+        targets.take(places),
+        rng=np.random.default_rng([seed, 12]),
+    )
+    if found is None:
+        return None
+    plain_form = found.to_dict()
+    wrong = [*plain_form.pop("false_passes"), *plain_form.pop("false_fails")]
+    kept = ("human", "judge", "probability", "criterion")
+    return {
+        "said": rates_text(found),
+        **plain_form,
+        "wrong": [
+            {"item": int(places[one["row"]]), **{name: one[name] for name in kept}} for one in wrong
+        ],
+    }
 
 
 def _numbers(values: Any) -> NDArray[np.float64]:

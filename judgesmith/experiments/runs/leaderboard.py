@@ -13,7 +13,7 @@ from pydantic import Field, FiniteFloat
 
 from judgesmith.experiments.evaluate.agreement import LEVELS
 from judgesmith.experiments.run_folders import json_text
-from judgesmith.experiments.runs.cell_result import Estimated, Value
+from judgesmith.experiments.runs.cell_result import CellLabels, Estimated, Value
 from judgesmith.experiments.runs.folder import BOARD_FILES, RunFolder
 from judgesmith.experiments.runs.heldout import table_of_rows
 from judgesmith.experiments.runs.running import progressed
@@ -62,7 +62,8 @@ class BoardLine(Value):
     """A cell in a ranking, by its Q on the test rows.
 
     ``calls_per_item`` and ``usd_per_item`` are those behind a judgement, cached or not.
-    ``difference`` is to the first, on the rows that both scored.
+    ``difference`` is to the first, on the rows that both scored. ``rates`` are those of labels
+    such as pass and fail, by name; None elsewhere.
     """
 
     cell: str
@@ -76,6 +77,7 @@ class BoardLine(Value):
     usd_per_item: FiniteFloat | None
     difference: Estimated | None
     p_holm: FiniteFloat | None
+    rates: Mapping[str, Estimated] | None = None
 
     @property
     def value(self) -> float:
@@ -245,9 +247,15 @@ def _ranked(
                 usd_per_item=result["per_item"]["usd"],
                 difference=None,
                 p_holm=None,
+                **_rates(result.get("labels") if level == "dataset" else None),
             )
         )
     return sorted(lines, key=lambda line: -line.value)
+
+
+def _rates(labels: Mapping[str, Any] | None) -> dict[str, Mapping[str, Estimated]]:
+    """Return the rates of a cell's labels as a field; nothing where it has none."""
+    return {} if labels is None else {"rates": CellLabels.model_validate(labels).rates}
 
 
 def _compared(
@@ -398,6 +406,30 @@ COLUMNS = (
     *("difference", "difference_low", "difference_high", "difference_n", "p", "p_holm"),
 )
 
+RATES = {"balanced_accuracy": "balanced accuracy", "tnr": "TNR", "tpr": "TPR", "mcc": "MCC"}
+"""What rankings tell of labels such as pass and fail, and how it is called there."""
+
+LABELS_HEADER = (*("judge", "optimizer", "model"), *RATES.values(), "n")
+
+
+def labels_title(block: BoardBlock) -> str:
+    """Return what a ranking by labels is of, in words."""
+    return f"{block.data}: {block.target}, labels, seed {block.seed}"
+
+
+def by_labels(block: BoardBlock) -> list[BoardLine]:
+    """Return the cells that give labels, by their balanced accuracy."""
+    known = [line for line in block.cells if line.rates]
+    return sorted(known, key=lambda line: -_or_least((line.rates or {})["balanced_accuracy"].value))
+
+
+def label_cells(line: BoardLine) -> list[str]:
+    rates = line.rates or {}
+    own = [interval_cell(rates[name]) if name in rates else "-" for name in RATES]
+    n = rates["balanced_accuracy"].n
+    return [line.judge, line.optimizer or "-", line.model or "-", *own, str(n)]
+
+
 FEW_SYSTEMS = 10
 """Correlations over fewer systems tell little: Pearson's of nine unrelated means is beyond .58 on
 either side one time in ten."""
@@ -438,7 +470,12 @@ def markdown(board: Leaderboard) -> str:
 
 def csv_text(board: Leaderboard) -> str:
     """Return a leaderboard as CSV, a line for each cell at each level; undefined is empty."""
-    header = (*COLUMNS, *(SEEDS_COLUMNS if board.over_seeds else ()))
+    labelled = any(line.rates for block in board.blocks for line in block.cells)
+    header = (
+        *COLUMNS,
+        *(SEEDS_COLUMNS if board.over_seeds else ()),
+        *(RATES if labelled else ()),
+    )
     lines = (*_columns(board.blocks), *seeds_columns(board.over_seeds))
     rows = [[found.get(name) for name in header] for found in lines]
     return Table(header=header, rows=rows).csv()
@@ -449,12 +486,13 @@ def _columns(blocks: Sequence[BoardBlock]) -> Iterator[dict[str, Any]]:
     for block in blocks:
         for rank, line in enumerate(block.cells, 1):
             q = line.q
-            found = line.model_dump(exclude={"q", "difference"}) | block.model_dump(
+            found = line.model_dump(exclude={"q", "difference", "rates"}) | block.model_dump(
                 exclude={"cells"}
             )
             found |= {"rank": rank, "q": q.value, "q_low": q.low, "q_high": q.high}
             found |= {"confidence": q.confidence, "n": q.n, "n_sources": q.n_groups}
             found["n_undefined"] = q.n_undefined
+            found |= {name: one.value for name, one in (line.rates or {}).items()}
             if (gain := line.difference) is not None:
                 found |= {"difference": gain.value, "difference_low": gain.low}
                 found |= {"difference_high": gain.high, "difference_n": gain.n}
@@ -489,6 +527,9 @@ def _tables(board: Leaderboard) -> Iterator[Table]:
     for seeds in board.over_seeds:
         yield Table(title=seeds_title(seeds), header=SEEDS_HEADER, rows=seeds_cells(seeds))
     for block in board.blocks:
+        if lines := by_labels(block):
+            cells = [label_cells(line) for line in lines]
+            yield Table(title=labels_title(block), header=LABELS_HEADER, rows=cells)
         yield Table(title=titles(block), header=HEADER, rows=block_cells(block))
 
 

@@ -173,10 +173,11 @@ class _Reader:
             except (InputError, FileError, MissingExtraError) as fault:
                 self.blame(where, said_plainly(fault))
                 return None
-            if rows and not any("score" in row or "scores" in row for _, row in rows):
+            fields = {"score", "scores", "label"}
+            if rows and not any(fields & row.keys() for _, row in rows):
                 self.blame(
                     where,
-                    f"expected rows with score or scores, as 'judgesmith score' writes them; got "
+                    f"expected rows with score, scores or label, as 'judgesmith score' writes; got "
                     f"{', '.join(rows[0][1])[:200]}.",
                 )
                 return None
