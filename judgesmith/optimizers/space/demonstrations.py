@@ -80,9 +80,7 @@ class Pool:
         """Return the rows in ``order`` by question, those in ``with_runs`` with their runs."""
         bootstrapped = set(with_runs)
         shown = {}
-        decides = isinstance(protocol, VerdictConfig)
-        questions = verdict_forms(protocol) if decides else question_names(protocol)
-        for question in questions:
+        for question in _questions_of(protocol):
             drawn = [
                 self._decided(protocol, question, row, row in bootstrapped)
                 if isinstance(protocol, VerdictConfig)
@@ -144,7 +142,7 @@ class Pool:
             words, label = self.rows.words(row, name), label_in(item, percent, answers)
             one = None if run is None else run.criteria.get(name)
             said, why = (None, "") if one is None else (one.score, one.explanation)
-        own = None if said is None else level_of(said, answers)
+        own = None if said is None else str(level_of(said, answers))
         if run is not None and not answers.ordered:
             own = run.label
         label = own if label is None and place is not None else label
@@ -201,6 +199,12 @@ def demonstrated(protocol: JudgeConfig) -> ShowingConfig:
             "active-critic judge."
         )
     return protocol
+
+
+def _questions_of(protocol: ShowingConfig) -> Iterable[str]:
+    if isinstance(protocol, VerdictConfig):
+        return verdict_forms(protocol)
+    return question_names(protocol)
 
 
 def has_runs(protocol: ShowingConfig) -> bool:
