@@ -67,6 +67,8 @@ def server(running_server: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 def pytest_configure(config: pytest.Config) -> None:
     """Know pytest-cov's marker without pytest-cov, and let Ctrl-C reach what tests start."""
     config.addinivalue_line("markers", "no_cover: leave this test out of coverage")
+    # Its plugin has pytest rewrite the asserts of the whole package, which has none to explain.
+    getattr(config.pluginmanager.rewrite_hook, "_must_rewrite", set()).discard("judgesmith")
     # Shells let what runs behind an "&" ignore Ctrl-C, and so would the commands that tests start.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
