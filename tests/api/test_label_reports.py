@@ -8,16 +8,9 @@ import pytest
 
 import judgesmith
 import judgesmith.data
-from judgesmith.data import read_scores
-from judgesmith.data.rating_sheets import write_rating_sheet
-from judgesmith.experiments import compare_judges, evaluate_scores
-from judgesmith.experiments.evaluate.describing import describe
-from judgesmith.experiments.monitor.drifting import drift_between, read_snapshot
-from judgesmith.experiments.monitor.recheck_rule import RecheckSettings, recheck_of
-from judgesmith.experiments.monitor.rechecking import recheck_text
-from judgesmith.experiments.monitor.snapshot import reference_of
-from judgesmith.programs.artifacts.record import GoldenItem
-from judgesmith.signatures import Judgement, RatedItem, Scale
+from judgesmith.data import read_scores, write_rating_sheet
+from judgesmith.experiments import compare_judges, describe, evaluate_scores
+from judgesmith.signatures import RatedItem, Scale
 
 
 def labelled(*given, criterion="overall", **more):
@@ -266,39 +259,6 @@ def test_compare_says_so_where_no_difference_is_clear(tmp_path):
     found = compared(tmp_path, labelled_rows(), wrong_now_and_then, wrong_now_and_then)
     assert found.better is None
     assert found.rates["tnr"].p_value == 1.0
-
-
-def judged(label):
-    return Judgement(score=float(label == "pass"), label=label)
-
-
-def test_drift_reports_a_label_whose_share_shifts():
-    items = [RatedItem(source_id=f"q{n}", response=f"answer {n} " * 3) for n in range(200)]
-
-    def seen(one_in):
-        said = [judged("fail" if n % one_in == 0 else "pass") for n in range(200)]
-        return read_snapshot(reference_of(items, said))
-
-    (found,) = [one for one in drift_between(seen(10), seen(2)).drifted if one.unit == "share"]
-    assert (found.what, found.kind) == ("label fail", "scores")
-    assert (found.before, found.now) == (0.1, 0.5)
-    assert not any(one.unit == "share" for one in drift_between(seen(10), seen(10)).drifted)
-    assert "label" not in seen(10).without_scores().labels
-
-
-def test_recheck_reports_how_many_labels_are_as_before():
-    texts = ("a", "b", "c", "d", "e", "f")
-    before = [judged("pass"), judged("fail")] * 3
-    golden = [
-        GoldenItem(source="", response=text, judgement=one)
-        for text, one in zip(texts, before, strict=True)
-    ]
-    now = [[judged("pass")] * 6, before]
-    found = recheck_of(golden, now, RecheckSettings(samples=2), scale=Scale(low=0, high=1))
-    assert found.labels.same.value == 9 / 12
-    assert found.labels.changed == {"fail -> pass": 3}
-    assert any("fail -> pass" in line for line in recheck_text(found))
-    assert found.to_dict()["labels"]["changed"] == {"fail -> pass": 3}
 
 
 @pytest.mark.parametrize(
