@@ -163,6 +163,8 @@ def test_evaluate_cuts_scores_in_the_middle_of_their_scale_and_says_so(tmp_path)
     assert evaluated(file, rows).labels is None
     found = evaluated(file, rows, answers=Scale(low=0, high=10)).labels
     assert (found.tnr.value, found.tpr.value) == (1.0, 1.0)
+    squares = [0.2**2] * 40 + [0.3**2] * 20
+    assert found.statistics["brier"].value == pytest.approx(sum(squares) / 60)
     assert "5 and more on 0..10 count as 'pass'" in found.note
 
 

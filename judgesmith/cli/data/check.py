@@ -59,7 +59,9 @@ def command(
         n_sources = len(np.unique(dataset.groups[places]))
     labels = [one for one in found.labels if rated is None or one.name == rated.name]
     if labels:
-        print_verdict(labels_verdict(labels[0], n_sources=n_sources, name=data_words((data,))))
+        by_name = len(found.criteria) > 1 and labels[0].name != "overall"
+        words = data_words((data,))
+        print_verdict(labels_verdict(labels[0], n_sources=n_sources, name=words, by_name=by_name))
     else:
         print_verdict(
             data_verdict(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -174,9 +175,9 @@ def label_verdict(
         text = f"{headline} Too little data: too few sources for an interval; label more."
         return Verdict(text=text, tone="open", next_command=label and label.format(n=50))
     balanced = found.statistics["balanced_accuracy"]
-    if not balanced.low > 0.5:
+    if not balanced.low > 1 / len(found.labels):
         text = (
-            f"{headline} Do not use this judge: a coin may do as well (balanced accuracy "
+            f"{headline} Do not use this judge: chance may do as well (balanced accuracy "
             f"{balanced.value:.2f} {interval_of_two(balanced.low, balanced.high)})."
         )
         return Verdict(text=text, tone="bad", next_command=check)
@@ -199,15 +200,22 @@ def label_verdict(
     return Verdict(text=headline, tone="good", next_command=use)
 
 
-def labels_verdict(found: LabelSummary, *, n_sources: int, name: str) -> Verdict:
-    """Return whether labelled data suffice to compile and evaluate a judge."""
+def labels_verdict(
+    found: LabelSummary, *, n_sources: int, name: str, by_name: bool = False
+) -> Verdict:
+    """Return whether labelled data suffice to compile and evaluate a judge.
+
+    ``by_name``: whether the labels are those of one criterion among others.
+    """
     from judgesmith.experiments.evaluate.label_summary import LEAST_OF_A_CLASS
 
     sizes = {found.positive: found.n_positive, found.negative: found.n_negative}
     counts = ", ".join(f"{n} {label}" for label, n in sizes.items())
     of = counted(n_sources, "source")
-    rows = f"{counted(found.n_labelled, 'labelled row')} from {of} ({counts})"
-    compiles = f"judgesmith compile {name} -o judge"
+    of_it = f" of {found.name}" if by_name else ""
+    rows = f"{counted(found.n_labelled, 'labelled row')}{of_it} from {of} ({counts})"
+    target = f"--target {shlex.quote(found.name)} " if by_name else ""
+    compiles = f"judgesmith compile {name} {target}-o judge"
     least = min(sizes, key=lambda label: sizes[label])
     if not sizes[least]:
         return Verdict(

@@ -44,11 +44,6 @@ class RaterRates(Record):
     tpr: Estimate
     tnr: Estimate
 
-    @property
-    def balanced_accuracy(self) -> float:
-        """The mean of both rates."""
-        return (self.tpr.value + self.tnr.value) / 2
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelSummary(Record):
@@ -263,6 +258,8 @@ def label_cautions(found: LabelSummary) -> Iterator[str]:
         )
 
 
+_UNDEFINED = "undefined"
+
 LOW_KAPPA = 0.4
 """Agreement below which the question is in doubt rather than the judge."""
 
@@ -296,7 +293,8 @@ def label_table(found: Sequence[LabelSummary]) -> list[list[str]]:
     names += ["undecided raters", "rows with several raters", "kappa", "Krippendorff's α"]
     names += ["Gwet's AC1", "one rater's TPR", "one rater's TNR", "ceiling, balanced accuracy"]
     names += ["TPR known to", "TNR known to"]
-    return [list(row) for row in zip(names, *columns, strict=True)]
+    rows = [list(row) for row in zip(names, *columns, strict=True)]
+    return [row for row in rows if {*row[1:]} != {_UNDEFINED}]
 
 
 def rater_rows(found: LabelSummary) -> list[list[str]]:
@@ -309,7 +307,7 @@ def rater_rows(found: LabelSummary) -> list[list[str]]:
 
 
 def _two_digits(found: Estimate) -> str:
-    return "undefined" if math.isnan(found.value) else f"{found.value:.2f}"
+    return _UNDEFINED if math.isnan(found.value) else f"{found.value:.2f}"
 
 
 def _known_to(width: float, needed: int) -> str:

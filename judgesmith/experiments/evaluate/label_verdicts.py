@@ -16,6 +16,7 @@ from judgesmith.experiments.evaluate.judged_rows import JudgedRows
 from judgesmith.experiments.evaluate.label_summary import label_indices
 from judgesmith.experiments.tables import percent_cell
 from judgesmith.metrics import Estimate
+from judgesmith.metrics.calibration import probability_errors
 from judgesmith.metrics.records import Record
 from judgesmith.metrics.resampling.shares import share_interval
 from judgesmith.metrics.verdicts import VerdictAgreement, verdict_agreement
@@ -192,7 +193,10 @@ def label_agreement(
         unlabelled=int(np.sum(said < 0)),
         tpr=agreement.tpr.reported(),
         tnr=agreement.tnr.reported(),
-        statistics=dict(_statistics(agreement)),
+        statistics={
+            **dict(_statistics(agreement)),
+            **_of_probabilities(human == good, probability, sources.tolist(), confidence),
+        },
         confusion=agreement.counts,
         shares={
             name: {other: cell(a, b).reported() for b, other in enumerate(scale.labels)}
@@ -250,6 +254,26 @@ def _statistics(found: VerdictAgreement) -> Iterator[tuple[str, Estimate]]:
         one = getattr(found, name)
         if one is not None and (name != "macro_f1" or len(found.classes) > 2):
             yield name, one.reported()
+
+
+def _of_probabilities(
+    is_good: NDArray[np.bool_],
+    probability: NDArray[np.float64],
+    sources: list[object],
+    confidence: float,
+) -> dict[str, Estimate]:
+    """Return the Brier score, from 0 to 1; nothing without probabilities."""
+    if np.isnan(probability).all():
+        return {}
+    errors = probability_errors(
+        np.column_stack([1 - probability, probability]),
+        is_good.astype(float),
+        sources=sources,
+        levels=[0, 1],
+        confidence=confidence,
+    )
+    # Of two levels the ranked error is the squared distance of the probability from 0 or 1.
+    return {"brier": errors.ranked.reported()}
 
 
 def _why_useless(passes: NDArray[np.bool_], scale: Scale) -> str | None:
