@@ -308,7 +308,7 @@ _WIDE = {ord("0") + digit: ord("０") + digit for digit in range(10)}
 # A pattern is tried in several ways; nothing this long is one number.
 _LONGEST = 100
 
-_AROUND = " \t\r\n*_`\"'()[]<>.。:!“”‘’"
+AROUND = " \t\r\n*_`\"'()[]<>.。:!“”‘’"
 _CALLED = re.compile(
     r"(?:(?:the\s+)?(?:overall|final)\s+)?(?:score|rating|grade|answer|verdict)[\s*_`\"']*+"
     r"(?:[:=：]|\bis\b)",
@@ -349,18 +349,21 @@ def read_level(answer: object, scale: Scale) -> float | str:
     """Return the number or, on a scale of words, the word that an answer gives."""
     if not scale.labels:
         return read_points(answer, scale)
-    text = str(answer)[:_LONGEST].strip(_AROUND)
+    exactly = str(answer).strip().casefold()
+    if found := next((one for one in scale.labels if one.casefold() == exactly), None):
+        return found
+    text = str(answer)[:_LONGEST].strip(AROUND)
     if called := _CALLED.match(text):
-        text = text[called.end() :].strip(_AROUND)
+        text = text[called.end() :].strip(AROUND)
     said = text.casefold()
     for label in scale.labels:
-        if said == label.casefold():
+        if said == label.casefold().strip(AROUND):
             return label
     by_name = {label.casefold(): label for label in scale.labels}
-    if by_name.keys() == {"no", "yes"} and (found := _YES_OR_NO.match(text)):
-        again = _YES_OR_NO.match(text, found.end())
-        if again is None or read_yes(again[1]) == read_yes(found[1]):
-            return by_name["yes" if read_yes(found[1]) else "no"]
+    if by_name.keys() == {"no", "yes"} and (first := _YES_OR_NO.match(text)):
+        again = _YES_OR_NO.match(text, first.end())
+        if again is None or read_yes(again[1]) == read_yes(first[1]):
+            return by_name["yes" if read_yes(first[1]) else "no"]
     raise InputError(f"expected one of {', '.join(scale.labels)}; got {str(answer)[:80]!r}.")
 
 

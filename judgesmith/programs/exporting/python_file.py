@@ -37,7 +37,7 @@ from judgesmith.programs.lm.records import Message, Prefix
 from judgesmith.signatures.aggregation import LEFT_TO_PEOPLE, Calibration
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
 from judgesmith.signatures.fences import fence_key
-from judgesmith.signatures.scale import NO_YES, Scale, is_percent
+from judgesmith.signatures.scale import AROUND, NO_YES, Scale, is_percent
 
 if TYPE_CHECKING:
     import dspy
@@ -286,7 +286,7 @@ def _answers(scale: Scale) -> dict[str, Any]:
         "low": scale.low,
         "high": scale.high,
         "labels": list(scale.labels),
-        "said": {**said, **{one.casefold(): one for one in scale.labels}},
+        "said": {**said, **{one.casefold().strip(AROUND): one for one in scale.labels}},
         "wanted": f"one of {', '.join(scale.labels)}" if scale.labels else number,
         "ends": str(scale),
         "percent": is_percent(scale),

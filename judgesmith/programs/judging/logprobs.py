@@ -62,6 +62,7 @@ def answer_probabilities(
         several = any(_SEVERAL_DIGITS.match(token) for token, _ in listed)
         for token, other in others:
             answer = index.meant(said + token, several_digits=several)
+            answer = answer or index.word(said + token)
             if answer is not None:
                 found[answer] += path * other
         said, path = said + written, path * chance
@@ -128,6 +129,11 @@ class _Index:
     def spelled(self, text: str) -> str | None:
         said = _plain(text)
         return self.exact.get(said) or self._ended(f"{said} ")
+
+    def word(self, text: str) -> str | None:
+        """Return the word that a text spells, although another answer begins like it."""
+        answer = self.exact.get(_plain(text))
+        return None if answer is None or answer[-1:].isdecimal() else answer
 
     def goes_on(self, text: str) -> bool:
         said = _plain(text)

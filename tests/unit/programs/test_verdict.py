@@ -219,3 +219,31 @@ def test_other_families_answer_on_labels(family, labels):
 def test_other_families_refuse_labels_that_scores_cannot_order():
     with pytest.raises(InputError, match="scores cannot order the labels rude, wrong, right"):
         family_of("direct").start(TWO, answers=UNORDERED)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("can't say", 'say "yes"'),
+        ("нет", "да"),
+        ("good", "good enough"),
+        ("not ok", "ok"),
+        ("0", "1"),
+        ("{x}", "[y]"),
+        ("不合格", "合格"),
+        ("null", "None"),
+        ("it isn't", 'it\'s "x"'),
+    ],
+)
+@pytest.mark.parametrize("weighting", ["none", "probabilities"])
+def test_labels_are_any_words(labels, weighting):
+    scale = Scale.of_labels(*labels, positive=labels[1])
+    judge = VerdictJudge(answers=scale, weighting=weighting, rubric=TWO)
+    item = RatedItem(
+        source="The bridge opened on Monday. Ann cut the ribbon at noon.",
+        response="Ann cut the ribbon when the bridge opened.",
+    )
+    (found,) = score_batch(judge, [item])
+    assert (found.problem, found.label) == (None, labels[1])
+    assert (0.5 < found.score < 1) == (weighting == "probabilities")
+    assert judge(source=item.source, response=item.response).score == found.score
