@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from statistics import NormalDist
 from typing import Literal, TypeVar
 
@@ -345,7 +346,7 @@ class _Rows:
         return cls(own, p[has], weights[has], of[has], codes[has], names, n_unused, n_unscored)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Corrected:
     """One system, corrected by its own labelled rows or by those of all."""
 
@@ -354,7 +355,7 @@ class _Corrected:
     by_own: bool
     confidence: float
 
-    @property
+    @cached_property
     def scored(self) -> NDArray[np.bool_]:
         return np.asarray((self.rows.systems == self.at) & np.isnan(self.rows.human))
 
@@ -366,7 +367,7 @@ class _Corrected:
     def sums(self, which: NDArray[np.bool_], yes: FloatArray) -> ShareSums:
         return ShareSums.of(yes[which], self.rows.weights[which], self.rows.sources[which])
 
-    @property
+    @cached_property
     def judged(self) -> ShareSums:
         return self.sums(self.scored, self.rows.judge)
 
@@ -378,11 +379,11 @@ class _Corrected:
             self.sums(self.behind(0, own=own), 1 - judge),
         )
 
-    @property
+    @cached_property
     def rate(self) -> RoganGladen:
         return RoganGladen.of(self.judged, *self.right(), self.confidence)
 
-    @property
+    @cached_property
     def is_tested(self) -> bool:
         return all(one.n_sources >= FEWEST_GROUPS for one in self.right(own=True))
 
