@@ -13,6 +13,7 @@ from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.judge_models import asked_models, judging_estimate, nothing_asked
 from judgesmith.cli.shared.judged import (
     UNTRACED,
+    Named,
     criterion_option,
     max_unscored_option,
     named,
@@ -43,8 +44,9 @@ if TYPE_CHECKING:
 
     import dspy
 
-    from judgesmith.data import DataSet
+    from judgesmith.data import DataSet, Targets
     from judgesmith.experiments.evaluate.rating import RateReport
+    from judgesmith.metrics.arrays import FloatArray
     from judgesmith.metrics.verdicts import PassRateDifference, PassRates
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.signatures import Judgement
@@ -103,8 +105,6 @@ def command(
     from collections import Counter
 
     from judgesmith.data import targets_of
-    from judgesmith.data.targets import FRACTION
-    from judgesmith.experiments.evaluate.judged_rows import recorded_judgements
     from judgesmith.experiments.evaluate.rating import (
         left_out_text,
         positive_label,
@@ -134,19 +134,15 @@ def command(
         estimate = judging_estimate(saved, list(dataset), lms) if saved else nothing_asked()
         print_estimate(estimate, as_json=as_json)
         return 0
-    notes = [*dataset.notes]
     if saved is None:
-        scores = given.scores(dataset, criterion=criterion, target=targets.name)
-        notes += [*given.unused(scores, dataset), UNTRACED]
-        with blaming(given.text):
-            judgements = recorded_judgements(scores, targets)
-            verdicts = verdicts_of(judgements, targets, FRACTION)
+        judgements, verdicts, notes = _on_file(given, dataset, targets, criterion)
     else:
         judgements = _judged(saved, dataset, lms[0], concurrency, quiet=as_json)
-        verdicts = verdicts_of(judgements, targets, saved.scale)
+        verdicts, notes = verdicts_of(judgements, targets, saved.scale), []
     with blaming(rated):
         seen = () if saved is None else saved.seen_keys
         found = rate_systems(dataset, targets, verdicts, seen=seen, confidence=confidence, rng=seed)
+    notes = [*dataset.notes, *notes]
     if any(found.left_out.values()):
         notes.append(f"left out: {left_out_text(found.left_out)}.")
     if as_json:
@@ -156,6 +152,21 @@ def command(
     say_notes(notes, as_json=as_json)
     causes = Counter(one.cause for one in judgements if one.cause is not None)
     return unscored_status(len(dataset), causes, max_unscored)
+
+
+def _on_file(
+    given: Named, dataset: DataSet, targets: Targets, criterion: str | None
+) -> tuple[list[Judgement], FloatArray, list[str]]:
+    """Return judgements and verdicts on file, and notes."""
+    from judgesmith.data.targets import FRACTION
+    from judgesmith.experiments.evaluate.judged_rows import recorded_judgements
+    from judgesmith.experiments.evaluate.rating import verdicts_of
+
+    scores = given.scores(dataset, criterion=criterion, target=targets.name)
+    with blaming(given.text):
+        judgements = recorded_judgements(scores, targets)
+        verdicts = verdicts_of(judgements, targets, FRACTION)
+    return judgements, verdicts, [*given.unused(scores, dataset), UNTRACED]
 
 
 def _judged(
