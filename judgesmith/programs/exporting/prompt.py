@@ -82,6 +82,8 @@ class Prompt(Form):
     def check(self, saved: AnySaved) -> str | None:
         if any(panel.rules is not None for panel in saved_panels(saved)):
             return "the errors of its members are merged by rules, and perhaps by a supervisor"
+        if any(panel.scale.is_verdict for panel in saved_panels(saved)):
+            return "its members vote on the label, which the package counts"
         for leaf in saved_leaves(saved):
             family = leaf.protocol.judge
             if not family_of(family).is_portable:

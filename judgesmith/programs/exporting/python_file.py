@@ -109,6 +109,8 @@ class PythonFile(Form):
         for panel in saved_panels(saved):
             if panel.rules is not None:
                 return "the errors of its members are merged by what only the package has"
+            if panel.scale.is_verdict:
+                return "its members vote on the label, which the package counts"
             if panel.weights.middle != "mean":
                 return "the score of its panel is a median"
         if len({client_name(one) for one in saved.models}) < len(saved.models):

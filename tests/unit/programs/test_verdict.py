@@ -8,12 +8,13 @@ import pytest
 
 from judgesmith.errors import InputError
 from judgesmith.programs import VerdictJudge, family_of, score_batch
+from judgesmith.programs.families.ensemble.members import panel_judgement
 from judgesmith.programs.lm import ModelAnswer, TokenLogprob, lm_client_of, model
 from judgesmith.programs.lm.client import LMClient
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem, Rubric, Scale
-from judgesmith.signatures.aggregation import Aggregation, Decision
-from judgesmith.signatures.judgement import Reason
+from judgesmith.signatures.aggregation import Aggregation, Decision, PanelWeights
+from judgesmith.signatures.judgement import Judgement, Reason
 
 TWO = Rubric(criteria={"truth": "Is it true?", "tone": "Is it kind?"})
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
@@ -247,3 +248,28 @@ def test_labels_are_any_words(labels, weighting):
     assert (found.problem, found.label) == (None, labels[1])
     assert (0.5 < found.score < 1) == (weighting == "probabilities")
     assert judge(source=item.source, response=item.response).score == found.score
+
+
+def test_a_panel_votes_on_the_label():
+    scale = Scale.of_labels("fail", "pass")
+    weights = PanelWeights(
+        members=("a", "b", "c"),
+        centers=(0.0, 0.0, 0.0),
+        spreads=(1.0, 1.0, 1.0),
+        weights=(1.0, 1.0, 1.0),
+        slope=1.0,
+        intercept=0.0,
+        scale=scale,
+    )
+    said = {"a": ("fail", 0.6), "b": ("fail", 0.7), "c": ("pass", 0.8)}
+    judgements = {
+        name: Judgement(score=score, raw=100 * score, label=label)
+        for name, (label, score) in said.items()
+    }
+    found = panel_judgement(judgements, weights)
+    assert (found.score, found.label) == (pytest.approx(0.7), "fail")
+    assert found.probability == {"fail": pytest.approx(0.3), "pass": pytest.approx(0.7)}
+    two = weights.model_copy(update={"weights": (0.0, 1.0, 1.0)})
+    assert panel_judgement(judgements, two).label == "pass"  # a tie goes by the score
+    plain = weights.model_copy(update={"scale": Scale(low=0, high=1)})
+    assert panel_judgement(judgements, plain).label is None

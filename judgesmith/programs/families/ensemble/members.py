@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isclose
 from statistics import pstdev
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +24,13 @@ from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.program import RequestProgram, gather, with_note
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.lm.errors import speaks_of_one_item
-from judgesmith.signatures.aggregation import Calibration, Doubt, PanelRules, PanelWeights
+from judgesmith.signatures.aggregation import (
+    Calibration,
+    Decision,
+    Doubt,
+    PanelRules,
+    PanelWeights,
+)
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import (
@@ -149,7 +156,28 @@ def panel_judgement(judgements: Mapping[str, Judgement], weights: PanelWeights) 
         disagreement=weights.disagreement(scores),
         weighting=how,
         notes=notes,
+        **_voted(judgements, weights, score),
     )
+
+
+def _voted(
+    judgements: Mapping[str, Judgement], weights: PanelWeights, score: float
+) -> dict[str, Any]:
+    """Return the label that most of the weight votes for; of a tie, that of the score."""
+    scale = weights.scale
+    if not scale.is_verdict or not scale.ordered:
+        return {}
+    share = scale.fraction(score)
+    votes = dict.fromkeys(scale.labels, 0.0)
+    for name, weight in zip(weights.members, weights.weights, strict=True):
+        label = judgements[name].label if name in weights.asked else None
+        if label in votes:
+            votes[label] += weight
+    most = [one for one in votes if isclose(votes[one], max(votes.values()), rel_tol=1e-9)]
+    label = most[0] if len(most) == 1 else Decision(scale=scale).label(share)
+    bad, *_, good = scale.labels
+    two = {bad: 1 - share, good: share} if len(votes) == 2 else {}
+    return {"label": label, "probability": two}
 
 
 class Weighing:
