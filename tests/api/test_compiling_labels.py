@@ -45,7 +45,7 @@ def test_it_says_first_what_it_stops_and_passes_and_the_baseline_beside_it(compi
     found = compiled.verdicts
     assert compiled.notes[0] == found.headline
     assert found.headline.startswith(f"The judge stops {found.heldout['tnr'].value:.0%} [")
-    assert "with a threshold learned on the same validation rows" in found.headline
+    assert "with a threshold learned on the same rows" in found.headline
     assert found.n == {"pass": 15, "fail": 33}
     assert found.heldout["tnr"].n == 33
     assert found.gain.value > 0.1
@@ -94,9 +94,7 @@ def test_a_floor_is_kept_or_refused_with_how_many_labels_it_takes(data, labelled
     assert found.objective.constraints["tnr >= 0.9"][1].value == found.verdicts.heldout["tnr"].value
     fails = [row for row in labelled if row["human"]["overall"] == ["fail"]]
     few = [row for row in labelled if row not in fails] + fails[::6]
-    with pytest.raises(
-        judgesmith.InputError, match=r"tnr >= 0\.9 takes 22 validation rows"
-    ) as said:
+    with pytest.raises(judgesmith.InputError, match=r"tnr >= 0\.9 takes 22 rows") as said:
         judgesmith.compile(read_rows(few), floored)
     assert "label about" in said.value.hint
 
@@ -122,7 +120,7 @@ def test_a_judge_that_decides_nothing_is_called_useless(data):
 def test_without_bad_answers_nothing_is_compiled(labelled, read_rows):
     good = [row for row in labelled if row["human"]["overall"] == ["pass"]]
     rows = read_rows([*good, {**good[0], "response": "Wrong.", "human": {"overall": ["fail"]}}])
-    with pytest.raises(judgesmith.InputError, match=r"takes 3 validation rows .* 'fail'"):
+    with pytest.raises(judgesmith.InputError, match=r"takes 3 rows .* 'fail'"):
         judgesmith.compile(rows)
 
 

@@ -70,6 +70,21 @@ def test_compile_a_critic(story, data, way):
     story.run("ledger", "stats", "--json")
 
 
+def test_compile_on_labels(story):
+    story.run("compile", "sample-verdicts", "-o", "judge", "--dry-run", "--json")
+    story.run("compile", "sample-verdicts", "-o", "judge")
+    story.run("compile", "sample-verdicts", "-o", "judge", "--json", "--force")
+    plain = ["--criteria", "general", "--judge", "direct", "--optimizer", "none"]
+    story.run("compile", "sample-verdicts", "-o", "strict", *plain, "--cost", "fail=9", "--json")
+    floor = ["--objective", "tpr; tnr >= .9", "--abstain", ".4"]
+    story.run("compile", "sample-verdicts", "-o", "floored", *plain, *floor, "--json")
+    above = ["--objective", "tpr; tnr >= .99"]
+    story.run("compile", "sample-verdicts", "-o", "none", *plain, *above)
+    story.run("compile", "sample-verdicts", "-o", "none", *plain, "--calibrate")
+    story.run("compile", "sample", "-o", "none", *plain, "--cost", "fail=9")
+    story.run("score", "strict", "sample-verdicts", "-o", "scores.jsonl", "--json")
+
+
 FAMILIES = {
     "direct": ["--choose", "asks=overall"],
     "exemplar": ["--choose", "levels=3", "--choose", "asks=overall"],

@@ -242,7 +242,7 @@ def _print_trade_off(found: CompileResult) -> None:
         return
     rows = [[f"{one:.3f}" for one in several] for several in found.verdicts.trade_off]
     header = ["threshold", "TNR", "TPR"]
-    print_table("Other thresholds, on validation rows", rows, header=header)
+    print_table("Other thresholds, on the rows learned from", rows, header=header)
 
 
 def _print_protocol(protocol: JudgeConfig, *, of: str) -> None:

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING
 from judgesmith.data.items import DataSet
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets, chosen_targets
 from judgesmith.experiments.compile.human_criteria import human_rubric
-from judgesmith.experiments.compile.settings import CompileSettings, settings_without_labels
+from judgesmith.experiments.compile.settings import (
+    CompileSettings,
+    settings_for_labels,
+    settings_without_labels,
+)
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.scoring.estimates import (
     JudgingEffort,
@@ -325,6 +329,7 @@ def estimate_run(
     """Return what ``compile_judge`` with these settings asks and costs."""
     settings = settings_without_labels(dataset, settings)
     targets = chosen_targets(dataset, settings)
+    settings = settings_for_labels(settings, targets.whole)
     parts = parts_of(dataset, targets, settings, known)
     # Texts to judge: rows, and what changed versions of them the objective looks at.
     pool = () if parts.pool is None else parts.pool.items
@@ -335,6 +340,9 @@ def estimate_run(
     # is judged again for the fit.
     bare = {"selection": 1 + settings.rubrics_compete, "held": 1, "pool": 1}
     shown = {"selection": settings.n_rounds - 1, "held": 1, "pool": 1} if n_pool else {}
+    if targets.whole.is_verdict:  # the threshold of the judge that it is reported beside
+        bare["selection"] += settings.criteria_from != "given"
+        bare["pool"] += 1
     if not n_pool and settings.criteria_from == "inferred":
         bare["held"] += 1  # the judge as it was has another rubric than the one reported beside it
     judge, n_prepared = _prepared(dataset, targets, settings)

@@ -150,9 +150,9 @@ class VerdictReport:
     """What share of good and bad test rows a judge passes and stops, before and after compiling.
 
     ``uncompiled`` and ``heldout``: estimates of ``tpr``, ``tnr`` and ``balanced_accuracy``; the
-    baseline has a threshold that was learned on the same validation rows. ``n``: test rows by
+    baseline has a threshold that was learned on the same rows. ``n``: test rows by
     label. ``gain`` is in balanced accuracy. ``trade_off``: thresholds with the TNR and TPR that
-    each has on the validation rows.
+    each has on the rows learned from.
     """
 
     uncompiled: dict[str, Estimate]
@@ -211,7 +211,7 @@ class VerdictReport:
         (good, n_good), (bad, n_bad) = self.n.items()
         found = (
             f"The judge {_said(self.heldout)}; {n_bad} {bad!r} among {n_good + n_bad} test rows "
-            f"({n_good} {good!r}). The baseline, with a threshold learned on the same validation "
+            f"({n_good} {good!r}). The baseline, with a threshold learned on the same "
             f"rows, {_said(self.uncompiled)}"
         )
         gain = self.gain

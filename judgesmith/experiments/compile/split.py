@@ -140,7 +140,7 @@ def parts_of(
         raise InputError("no rated rows are left for validation.", hint="rate more sources.")
     if changed is not None:
         refuse_unchanged(selection, changed)
-    refuse_few_labels(settings, selection, n_labelled=len(rated))
+    refuse_few_labels(settings, values[split.tuning], targets, n_labelled=len(rated))
     if settings.optimizer != "none":  # here, before anything is asked
         selection.refuse_constant(targets.compared)
         refuse_too_few_versions(selection, settings.objective)
@@ -351,15 +351,17 @@ def set_aside(
 
 
 FEWEST_OF_A_LABEL = 3
-"""Validation rows of either label, at least, to choose a threshold by."""
+"""Rows of either label, at least, to choose a threshold by."""
 
 
-def refuse_few_labels(settings: CompileSettings, rows: Rows, *, n_labelled: int) -> None:
-    """Refuse validation rows with too few of a label to choose a threshold, or promise a floor."""
-    scale = rows.scale
+def refuse_few_labels(
+    settings: CompileSettings, values: NDArray[Any], targets: ChosenTargets, *, n_labelled: int
+) -> None:
+    """Refuse too few of a label, of those not held out, for a threshold, or to promise a floor."""
+    scale = targets.whole.scale
     if not scale.is_verdict or len(scale.labels) != 2:
         return
-    counts = dict(zip(scale.labels, np.bincount(rows.human.astype(int), minlength=2), strict=True))
+    counts = dict(zip(scale.labels, np.bincount(values.astype(int), minlength=2), strict=True))
     needed = dict.fromkeys(scale.labels, FEWEST_OF_A_LABEL)
     why = "a threshold"
     for terms, bound in threshold_rule(settings).floors:
@@ -370,11 +372,11 @@ def refuse_few_labels(settings: CompileSettings, rows: Rows, *, n_labelled: int)
                 needed[label], why = n, f"{one} >= {shortest(bound)}"
     for label, n in needed.items():
         if (there := int(counts[label])) < n:
-            share = len(rows) / n_labelled
+            of_floor = n > FEWEST_OF_A_LABEL
             raise InputError(
-                f"{why} takes {n} validation rows that people called {label!r}, and there are "
-                f"{there}: of {n_labelled} labelled rows, {len(rows)} are for validation.",
-                where="--objective" if n > FEWEST_OF_A_LABEL else None,
-                hint=f"label about {math.ceil((n - there) / share)} more such rows"
-                + (", or lower the floor." if n > FEWEST_OF_A_LABEL else "."),
+                f"{why} takes {n} rows to learn from that people called {label!r}, and there are "
+                f"{there}: {len(values)} of {n_labelled} labelled rows are not held out.",
+                where="--objective" if of_floor else None,
+                hint=f"label about {math.ceil((n - there) * n_labelled / len(values))} more such "
+                + ("rows, or lower the floor." if of_floor else "rows."),
             )

@@ -47,7 +47,7 @@ from judgesmith.optimizers.fitting.panels import equal_weights
 from judgesmith.optimizers.objectives.agreement import Agreement
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.protocol import ParetoMember, ProtocolSearch
-from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.rows import Rows, rows_from
 from judgesmith.optimizers.search.screening import ScreeningStage
 from judgesmith.optimizers.space.candidates import MODEL
 from judgesmith.optimizers.space.demonstrations import N, shown_keys
@@ -317,13 +317,16 @@ class Tuning:
         return self.decided(self.aggregated(found, parts), parts)
 
     def decided(self, judge: Judge, parts: Parts, *, lm: Any = None) -> Judge:
-        """Return a judge of labels with its threshold, by the validation rows; others as they are.
+        """Return a judge of labels with its threshold, learned on rows that it does not show.
 
         Scores of learned weights count as those that were learned on other sources gave them.
         """
         if not (parts.selection.scale.is_verdict and parts.selection.scale.ordered):
             return judge
-        rows = parts.selection.without(shown_keys(judge.protocol.demonstrations))
+        shown = shown_keys(judge.protocol.demonstrations)
+        rows = rows_from(
+            [one for part in parts.tuning for one in examples_of(part.without_versions())]
+        ).without(shown)
         said = self.judged(judge, rows, "threshold", lm=lm)[: len(rows)]
         crossed = self.crossed if lm is None else {}
         shares = [

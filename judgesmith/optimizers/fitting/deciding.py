@@ -57,7 +57,7 @@ def with_decision(
     if not met:
         notes.append(
             f"no threshold is shown to have {why.partition('; ')[2]} ({LIMIT:.0%} confidence) on "
-            f"the {len(share)} validation rows; the one that comes nearest was taken."
+            f"the {len(share)} rows learned from; the one that comes nearest was taken."
         )
     band = None
     if abstain is not None:
@@ -120,12 +120,12 @@ def _band(
         return None, f"the judge gives a verdict on every row: {promised}."
     if found.threshold == math.inf:
         return None, (
-            f"the judge was saved without abstention: on {found.n} validation rows no part of the "
+            f"the judge was saved without abstention: on {found.n} rows no part of the "
             f"verdicts is shown to be wrong in at most {most:.0%}; label more rows, or allow more."
         )
     low = threshold - found.threshold * threshold
     high = math.nextafter(threshold + found.threshold * (1 - threshold), 2.0)
     return (low, high), (
         f"scores from {low:.2f} to {high:.2f} are left to people, {1 - found.coverage:.0%} of the "
-        f"validation rows: {promised}."
+        f"rows learned from: {promised}."
     )
