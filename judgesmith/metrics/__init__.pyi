@@ -44,6 +44,8 @@ from judgesmith.metrics.ratings.reliability import icc, krippendorff_alpha
 from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.shares import percent_agreement
 from judgesmith.metrics.verdicts.comparing import compare_verdicts
+from judgesmith.metrics.verdicts.curves import average_precision, roc_auc, verdict_curves
+from judgesmith.metrics.verdicts.dawid_skene import dawid_skene, gwet_ac1
 from judgesmith.metrics.verdicts.rates import corrected_rates
 from judgesmith.metrics.verdicts.shares import (
     accuracy,
@@ -51,6 +53,7 @@ from judgesmith.metrics.verdicts.shares import (
     cohen_kappa,
     expected_cost,
     f1,
+    labels_needed,
     macro_f1,
     mcc,
     npv,
@@ -59,21 +62,24 @@ from judgesmith.metrics.verdicts.shares import (
     tpr,
     verdict_agreement,
 )
-from judgesmith.metrics.verdicts.threshold import out_of_fold_verdicts, verdict_threshold
+from judgesmith.metrics.verdicts.threshold import verdict_threshold
 
 __all__ = [
     "Estimate",
     "PairedEstimate",
     "accuracy",
+    "average_precision",
     "balanced_accuracy",
     "calibration_error",
     "cohen_kappa",
     "compare_verdicts",
     "confusion_matrix",
     "corrected_rates",
+    "dawid_skene",
     "discernment",
     "expected_cost",
     "f1",
+    "gwet_ac1",
     "holm",
     "human_ceiling",
     "icc",
@@ -82,11 +88,11 @@ __all__ = [
     "kendall_difference",
     "kendall_interval",
     "krippendorff_alpha",
+    "labels_needed",
     "macro_f1",
     "mcc",
     "mean_absolute_error",
     "npv",
-    "out_of_fold_verdicts",
     "pearson",
     "pearson_difference",
     "pearson_interval",
@@ -97,6 +103,7 @@ __all__ = [
     "q",
     "q_difference",
     "q_interval",
+    "roc_auc",
     "spearman",
     "spearman_difference",
     "spearman_interval",
@@ -106,6 +113,7 @@ __all__ = [
     "tnr",
     "tpr",
     "verdict_agreement",
+    "verdict_curves",
     "verdict_threshold",
     "weighted_kappa",
     "weighted_kappa_difference",

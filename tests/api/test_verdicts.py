@@ -53,13 +53,6 @@ def test_agreement_with_intervals_over_sources(keep, labelled):
     )
     assert isinstance(found, verdicts.VerdictAgreement)
     keep("agreement", found)
-    good, passed = (labelled[name] == "pass" for name in ("labels", "first"))
-    for name in get_args(verdicts.VerdictMetric):
-        counted = verdicts.counted_verdicts(
-            name, good, passed, labelled["sources"], 30, costs=[5, 1]
-        )
-        if (one := getattr(found, name)) is not None:
-            assert counted.value == pytest.approx(one.value)
 
 
 def test_two_judges(keep, labelled):
@@ -79,4 +72,24 @@ def test_thresholds(keep, labelled):
         assert isinstance(found.curve, verdicts.TradeOff)
         assert found.objective in get_args(verdicts.ThresholdObjective)
         keep(name, found)
-        keep(f"out of fold, {name}", m.out_of_fold_verdicts(*rows, **given))
+
+
+def test_curves(keep, labelled):
+    rows = labelled["labels"], labelled["scores"]
+    found = m.verdict_curves(*rows, labelled["sources"])
+    assert isinstance(found, verdicts.VerdictCurves)
+    keep("areas", {"area": found.area, "average precision": found.average_precision})
+    assert m.roc_auc(*rows) == found.area.value
+    assert m.average_precision(*rows) == found.average_precision.value
+
+
+def test_raters(keep, labelled):
+    table = np.column_stack([labelled[name] for name in ("labels", "first", "second")])
+    found = m.dawid_skene(table[:30])
+    assert isinstance(found, verdicts.DawidSkene)
+    keep("dawid and skene", found)
+    keep("gwet", m.gwet_ac1(table, sources=labelled["sources"]))
+
+
+def test_sample_sizes(keep):
+    keep("labels", {rate: m.labels_needed(rate) for rate in (0.6, 0.75, 0.9, 0.97)})

@@ -3,22 +3,24 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm, t
 from sklearn import metrics as sklearn
 
 from judgesmith import InputError
 from judgesmith import metrics as m
 from judgesmith.metrics.verdicts import (
     compare_verdicts,
-    counted_verdicts,
-    out_of_fold_verdicts,
+    labels_needed,
     verdict_agreement,
+    verdict_curves,
     verdict_threshold,
 )
 from judgesmith.metrics.verdicts.comparing import sign_flip_p
+from judgesmith.metrics.verdicts.confusion import CodedVerdicts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*classes.*:UserWarning")
 
@@ -79,18 +81,16 @@ def test_cost_is_the_mean_of_what_each_wrong_verdict_costs():
     assert m.expected_cost(LABELS, VERDICTS, costs=costs) == pytest.approx(expected)
 
 
-METRICS = ["accuracy", "balanced_accuracy", "mcc", "kappa", "ac1", "f1", "tpr", "tnr", "cost"]
+METRICS = ["accuracy", "balanced_accuracy", "mcc", "kappa", "ac1", "f1", "tpr", "tnr"]
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_a_resample_has_the_value_of_its_repeated_rows(name):
-    counted = counted_verdicts(name, LABELS, VERDICTS, SOURCES, 40, costs=[5, 1])
+    counted = CodedVerdicts.of(LABELS, VERDICTS, sources=SOURCES).counted(name)
     counts = np.random.default_rng(0).integers(0, 3, size=(4, 40))
     for one, found in zip(counts, counted.of_counts(counts.astype(float)), strict=True):
         drawn = np.repeat(np.arange(120), one[SOURCES])
-        again = counted_verdicts(
-            name, LABELS[drawn], VERDICTS[drawn], SOURCES[drawn], 40, costs=[5, 1]
-        )
+        again = CodedVerdicts.of(LABELS[drawn], VERDICTS[drawn]).counted(name)
         assert found == pytest.approx(again.value)
 
 
@@ -140,8 +140,11 @@ def test_no_threshold_is_better(name):
     found = verdict_threshold(LABELS, SCORES, objective=name, costs=costs)
 
     def value(threshold):
-        at = counted_verdicts(name, LABELS, threshold <= SCORES, SOURCES, 40, costs=[5, 1]).value
-        return -at if name == "cost" else np.nan_to_num(at, nan=-np.inf)
+        passed = (threshold <= SCORES).astype(int)
+        if costs:
+            return -m.expected_cost(LABELS, passed, costs=costs)
+        at = getattr(m, {"kappa": "cohen_kappa"}.get(name, name))(LABELS, passed)
+        return np.nan_to_num(at, nan=-np.inf)
 
     best = max(value(threshold) for threshold in np.linspace(0, 1.005, 202))
     assert value(found.threshold) == pytest.approx(best)
@@ -194,25 +197,52 @@ def test_a_floor_asks_for_as_many_rows_of_the_class_as_it_takes():
         verdict_threshold([1, 1, 1], [0.1, 0.2, 0.3])
 
 
-def test_out_of_fold_verdicts_do_not_depend_on_the_labels_of_their_own_sources():
-    def verdicts(labels):
-        return out_of_fold_verdicts(labels, SCORES, SOURCES, n_folds=40)
-
-    own = SOURCES == 7
-    changed = np.where(own, 1 - LABELS, LABELS)
-    assert np.array_equal(verdicts(LABELS)[own], verdicts(changed)[own])
-    for source in (0, 20):
-        rest = source != SOURCES
-        threshold = verdict_threshold(LABELS[rest], SCORES[rest]).threshold
-        assert np.array_equal(verdicts(LABELS)[~rest], SCORES[~rest] >= threshold)
+# -- curves --------------------------------------------------------------------------------------
 
 
-def test_out_of_fold_verdicts_are_the_same_each_time_and_miss_what_is_missing():
-    scores = np.where(np.arange(120) < 5, np.nan, SCORES)
-    found = out_of_fold_verdicts(LABELS, scores, SOURCES, floor=("tnr", 0.9))
-    again = out_of_fold_verdicts(LABELS, scores, SOURCES, floor=("tnr", 0.9))
-    assert np.array_equal(found, again, equal_nan=True)
-    assert np.isnan(found).sum() == 5
+def test_areas_equal_scikit_learn():
+    assert m.roc_auc(LABELS, SCORES) == pytest.approx(sklearn.roc_auc_score(LABELS, SCORES))
+    found, expected = m.average_precision(LABELS, SCORES), sklearn.average_precision_score
+    assert found == pytest.approx(expected(LABELS, SCORES))
+    coarse = SCORES.round(1)
+    assert m.roc_auc(LABELS, coarse) == pytest.approx(sklearn.roc_auc_score(LABELS, coarse))
+    assert m.average_precision(LABELS, coarse) == pytest.approx(expected(LABELS, coarse))
+
+
+def test_curves_equal_scikit_learn():
+    found = verdict_curves(LABELS, SCORES, SOURCES, n_resamples=50)
+    fpr, tpr, thresholds = sklearn.roc_curve(LABELS, SCORES, drop_intermediate=False)
+    assert found.threshold == pytest.approx(thresholds[:0:-1])
+    assert (found.fpr, found.tpr) == (pytest.approx(fpr[:0:-1]), pytest.approx(tpr[:0:-1]))
+    precision, _, thresholds = sklearn.precision_recall_curve(LABELS, SCORES)
+    assert found.precision == pytest.approx(precision[:-1])
+    assert found.area.low < found.area.value < found.area.high
+    assert found.average_precision.low < found.average_precision.value
+
+
+def test_the_interval_of_the_area_is_delongs_for_one_row_a_source():
+    good, others = SCORES[LABELS == 1], SCORES[LABELS == 0]
+    wins = (good[:, None] > others) + (good[:, None] == others) / 2
+    area = wins.mean()
+    spread = np.sqrt(wins.mean(1).var() / len(good) + wins.mean(0).var() / len(others))
+    spread *= np.sqrt(120 / 119)
+    ends = np.log(area / (1 - area)) + t.ppf([0.025, 0.975], 119) * spread / (area * (1 - area))
+    found = verdict_curves(LABELS, SCORES, n_resamples=50).area
+    assert (found.low, found.high) == pytest.approx(tuple(1 / (1 + np.exp(-ends))))
+
+
+def test_areas_without_rows_of_a_class_are_nan_and_counted():
+    found = verdict_curves([1, 1, None], [0.1, 0.9, 0.5], classes=(0, 1))
+    assert np.isnan([found.area.value, found.area.low]).all()
+    assert (found.area.n_undefined, found.n_unlabelled, found.fpr[0]) == (
+        1,
+        1,
+        pytest.approx(np.nan, nan_ok=True),
+    )
+    separated = verdict_curves([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], n_resamples=50)
+    assert separated.area.value == separated.average_precision.value == 1
+    assert np.isnan(separated.area.low)
+    assert verdict_curves([], []).n_groups == 0
 
 
 # -- comparisons ---------------------------------------------------------------------------------
@@ -280,3 +310,103 @@ def test_the_judges_are_compared_on_rows_that_both_judged_and_change_places():
     assert found.tnr.p_value == pytest.approx(other.tnr.p_value)
     same = compare_verdicts(LABELS, OTHER, OTHER, SOURCES)
     assert (same.tpr.value, same.tpr.p_value) == (0, 1)
+
+
+# -- raters --------------------------------------------------------------------------------------
+
+RATERS = [
+    [0, 0, 0, 0], [None, None, 2, 2], [2, 1, 1, None], [2, 0, 0, 0], [0, 0, 0, 2],
+    [0, 1, 0, 2], [0, None, 0, 0], [0, None, None, 0], [0, 2, 1, 0], [2, 2, 2, None],
+    [1, 2, 1, 1], [0, 0, None, 1], [0, 0, 0, 0], [2, 0, 2, 2], [2, None, 2, 2],
+    [None, 1, 0, None], [0, 0, None, 0], [0, None, 0, 0], [None, None, 1, 1], [0, 0, 0, 0],
+    [1, None, 2, 1], [0, 0, 0, 0], [2, 1, 0, 2], [0, 0, 0, None], [2, 1, 1, 1],
+]  # fmt: skip
+# DawidSkene(n_iter=5000, tol=1e-15) of crowd-kit 1.4.2, and CAC(...).gwet() of irrCAC 0.4.4.
+DOUBTFUL = {
+    2: [0.012158, 0.987842, 0],
+    9: [0, 0.172753, 0.827247],
+    15: [0.841684, 0, 0.158316],
+    18: [0.025064, 0.974936, 0],
+    22: [0.059988, 0, 0.940012],
+    24: [0.000964, 0.999036, 0],
+}
+PRIOR = [0.597594, 0.205383, 0.197023]
+FIRST_RATER = [[0.923747, 0, 0.076253], [0, 0.480812, 0.519188], [0, 0, 1]]
+
+
+def test_dawid_and_skene_is_that_of_crowd_kit():
+    found = m.dawid_skene(RATERS, tolerance=1e-12)
+    assert found.has_converged
+    for item, expected in DOUBTFUL.items():
+        assert found.probabilities[item] == pytest.approx(expected, abs=1e-5)
+    assert found.prior == pytest.approx(PRIOR, abs=1e-5)
+    assert np.array(found.raters[0]) == pytest.approx(np.array(FIRST_RATER), abs=1e-5)
+
+
+def test_gwets_coefficient_of_several_raters_is_that_of_irrcac():
+    assert m.gwet_ac1(RATERS).value == pytest.approx(0.53963, abs=5e-6)
+
+
+@pytest.mark.raters
+def test_raters_agree_and_are_weighed_as_in_crowd_kit_and_irrcac():
+    crowdkit = pytest.importorskip("crowdkit.aggregation")
+    cac = pytest.importorskip("irrCAC.raw")
+    draw = np.random.default_rng(1)
+    for n_labels in (2, 3):
+        true = draw.integers(n_labels, size=60)
+        table = np.where(
+            draw.random((60, 5)) < 0.7, true[:, None], draw.integers(n_labels, size=(60, 5))
+        )
+        table = np.where(draw.random((60, 5)) < 0.2, np.nan, table)
+        rows = [
+            (i, j, int(table[i, j])) for i, j in zip(*np.nonzero(~np.isnan(table)), strict=True)
+        ]
+        frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
+        theirs = crowdkit.DawidSkene(n_iter=5000, tol=1e-15).fit(frame).probas_.sort_index()
+        mine = m.dawid_skene(table, tolerance=1e-12, n_iterations=5000)
+        assert np.array(mine.probabilities) == pytest.approx(
+            theirs.sort_index(axis=1).to_numpy(), abs=1e-4
+        )
+        expected = cac.CAC(pd.DataFrame(table)).gwet()["est"]["coefficient_value"]
+        assert m.gwet_ac1(table).value == pytest.approx(expected, abs=5e-6)
+
+
+def test_a_rater_who_says_the_opposite_is_found_out():
+    draw = np.random.default_rng(2)
+    true = draw.integers(2, size=200)
+    right = draw.random((200, 4)) < [0.9, 0.85, 0.9, 0.1]
+    found = m.dawid_skene(np.where(right, true[:, None], 1 - true[:, None]))
+    assert np.array(found.raters[3]).diagonal() == pytest.approx([0.1, 0.1], abs=0.08)
+    assert np.mean(np.argmax(found.probabilities, axis=1) == true) > 0.93
+    assert np.allclose(np.sum(found.probabilities, axis=1), 1)
+
+
+def test_items_without_labels_are_nan_and_one_step_is_not_convergence():
+    found = m.dawid_skene([["pass", "pass"], [None, None], ["fail", "pass"], ["fail", "fail"]])
+    assert np.isnan(found.probabilities[1]).all()
+    assert found.classes == ("fail", "pass")
+    assert not m.dawid_skene(RATERS, n_iterations=1).has_converged
+    assert m.dawid_skene([]).probabilities == ()
+    with pytest.raises(ValueError, match="one column per rater"):
+        m.dawid_skene([[1, 0], [1]])
+
+
+# -- sample sizes --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate", [0.6, 0.9, 0.97])
+def test_as_many_labels_as_needed_give_wilsons_interval_that_half_width(rate):
+    n = labels_needed(rate, 0.04)
+
+    def half_width(n):
+        z = norm.ppf(0.975) ** 2 / n  # (p - rate) ** 2 = z * p * (1 - p) at both ends
+        return np.ptp(np.roots([1 + z, -2 * rate - z, rate**2])) / 2
+
+    assert half_width(n) <= 0.04 < half_width(n - 1)
+    assert labels_needed(rate, 0.04, cluster_size=5, intraclass=0.3) == np.ceil(2.2 * n)
+
+
+def test_sample_sizes_refuse_what_cannot_be():
+    for odd in ({"rate": 1.2}, {"half_width": 0}, {"cluster_size": 0.5}, {"intraclass": 2}):
+        with pytest.raises(ValueError, match=next(iter(odd))):
+            labels_needed(**odd)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from judgesmith.data.targets import Targets
 from judgesmith.experiments.tables import percent_cell
-from judgesmith.metrics import Estimate
+from judgesmith.metrics import Estimate, labels_needed
 from judgesmith.metrics.arrays import group_codes, group_sums, ratio
 from judgesmith.metrics.ratings import pairwise_kappa
 from judgesmith.metrics.ratings.nominal import nominal_agreement
@@ -153,7 +153,7 @@ def label_summary(dataset: DataSet, targets: Targets, *, rng: np.random.Generato
             "tpr": half_width(n_positive),
             "tnr": half_width(len(known) - n_positive),
         },
-        labels_needed=labels_needed(),
+        labels_needed=labels_needed(EXPECTED_RATE, HALF_WIDTH),
     )
 
 
@@ -232,11 +232,6 @@ def half_width(n: int, rate: float = EXPECTED_RATE) -> float:
         return math.nan
     low, high = wilson_interval(rate, n, confidence=0.95)
     return (high - low) / 2
-
-
-def labels_needed(wanted: float = HALF_WIDTH, rate: float = EXPECTED_RATE) -> int:
-    """Return the labels of a class that tell its rate to ``wanted``, if rows were independent."""
-    return next(n for n in range(1, 100_000) if half_width(n, rate) <= wanted)
 
 
 def label_cautions(found: LabelSummary) -> Iterator[str]:

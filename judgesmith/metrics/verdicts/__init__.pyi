@@ -1,5 +1,11 @@
 from judgesmith.metrics.verdicts.comparing import VerdictComparison, compare_verdicts
-from judgesmith.metrics.verdicts.confusion import VerdictMetric, counted_verdicts
+from judgesmith.metrics.verdicts.curves import (
+    VerdictCurves,
+    average_precision,
+    roc_auc,
+    verdict_curves,
+)
+from judgesmith.metrics.verdicts.dawid_skene import DawidSkene, dawid_skene, gwet_ac1
 from judgesmith.metrics.verdicts.rates import (
     PassRate,
     PassRateDifference,
@@ -13,6 +19,7 @@ from judgesmith.metrics.verdicts.shares import (
     cohen_kappa,
     expected_cost,
     f1,
+    labels_needed,
     macro_f1,
     mcc,
     npv,
@@ -26,11 +33,11 @@ from judgesmith.metrics.verdicts.threshold import (
     ThresholdObjective,
     TradeOff,
     VerdictThreshold,
-    out_of_fold_verdicts,
     verdict_threshold,
 )
 
 __all__ = [
+    "DawidSkene",
     "Floor",
     "PassRate",
     "PassRateDifference",
@@ -39,23 +46,27 @@ __all__ = [
     "TradeOff",
     "VerdictAgreement",
     "VerdictComparison",
-    "VerdictMetric",
+    "VerdictCurves",
     "VerdictThreshold",
     "accuracy",
+    "average_precision",
     "balanced_accuracy",
     "cohen_kappa",
     "compare_verdicts",
     "corrected_rates",
-    "counted_verdicts",
+    "dawid_skene",
     "expected_cost",
     "f1",
+    "gwet_ac1",
+    "labels_needed",
     "macro_f1",
     "mcc",
     "npv",
-    "out_of_fold_verdicts",
     "precision",
+    "roc_auc",
     "tnr",
     "tpr",
     "verdict_agreement",
+    "verdict_curves",
     "verdict_threshold",
 ]

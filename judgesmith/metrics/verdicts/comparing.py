@@ -20,7 +20,6 @@ from judgesmith.metrics.verdicts.confusion import (
     CodedVerdicts,
     Values,
     VerdictMetric,
-    counted_verdicts,
 )
 
 # Up to so many cells is the distribution of all sign changes computed, by sums.
@@ -117,18 +116,7 @@ def compare_verdicts(
     draws = [*draws_of_sources(rows.n_sources, n_resamples, rng)] if n else []
 
     def difference(name: VerdictMetric) -> PairedEstimate:
-        one, other = (
-            counted_verdicts(
-                name,
-                rows.true,
-                said,
-                rows.sources,
-                rows.n_sources,
-                n_labels=len(rows.classes),
-                positive=place,
-            )
-            for said in rows.said
-        )
+        one, other = rows.counted(name), rows.counted(name, judge=1)
         members = {"tpr": good, "tnr": ~good}.get(name, np.ones(n, bool))
         found = difference_of(
             one,

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
-    check_choice,
     in_order,
     is_missing,
     label_list,
@@ -37,6 +36,9 @@ VerdictMetric = Literal[
     "npv",
     "cost",
 ]
+
+OF_POSITIVE = ("tpr", "tnr", "precision", "npv", "f1")
+"""Metrics that need to know the positive label."""
 
 Values = Iterable[object]
 Classes = Sequence[object] | None
@@ -105,11 +107,28 @@ class CodedVerdicts:
             )
         return self.positive
 
-    @property
-    def sums(self) -> FloatArray:
-        """Each source's table of labels by verdicts, as one row."""
-        return source_tables(
-            self.true, self.said[0], self.sources, self.n_sources, len(self.classes)
+    def sums(self, judge: int = 0) -> FloatArray:
+        """Return each source's table of labels by verdicts, shape (n_sources, n_classes ** 2)."""
+        n = len(self.classes)
+        cells = (self.sources * n + self.true) * n + self.said[judge]
+        found = np.bincount(cells, minlength=self.n_sources * n**2)
+        return found.reshape(self.n_sources, n**2).astype(np.float64)
+
+    def counted(self, name: VerdictMetric, judge: int = 0) -> Counted:
+        """Return a metric as a function of how often each source is drawn.
+
+        Sources of TPR and TNR are those with a row of the class.
+        """
+        sums, place = self.sums(judge), self.positive
+        whole = sums.sum(axis=0)
+        value = float(Tables.of(whole[None], whole, place).value(name)[0])
+        good = self.true == place
+        own = {"tpr": good, "tnr": ~good}.get(name, np.ones(len(good), bool))
+        return Counted(
+            value=value,
+            of_counts=lambda counts: Tables.of(counts @ sums, whole, place).value(name),
+            n_units=len(np.unique(self.sources[own])),
+            n_undefined=int(math.isnan(value)),
         )
 
     def cost_of(self, costs: Mapping[object, float] | None) -> FloatArray | None:
@@ -183,15 +202,6 @@ def cost_vector(costs: Mapping[object, float], classes: Sequence[object]) -> Flo
     if not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
         raise ValueError(f"costs must be 0 or more, and one of them above 0; got {dict(costs)}.")
     return found
-
-
-def source_tables(
-    true: IntArray, said: IntArray, sources: IntArray, n_sources: int, n_classes: int
-) -> FloatArray:
-    """Return each source's table of labels by verdicts, shape (n_sources, n_classes ** 2)."""
-    cells = (sources * n_classes + true) * n_classes + said
-    found = np.bincount(cells, minlength=n_sources * n_classes**2)
-    return found.reshape(n_sources, n_classes**2).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,50 +321,3 @@ _METRICS: dict[VerdictMetric, Callable[[Tables], FloatArray]] = {
     "npv": lambda tables: tables.of_positive(tables.said, rest=True),
     "cost": Tables.cost,
 }
-
-
-def counted_verdicts(
-    name: VerdictMetric,
-    labels: ArrayLike,
-    verdicts: ArrayLike,
-    sources: IntArray,
-    n_sources: int,
-    *,
-    n_labels: int = 2,
-    positive: int = 1,
-    costs: Sequence[float] | FloatArray | None = None,
-) -> Counted:
-    """Return a metric of verdicts as a function of how often each source is drawn.
-
-    Parameters
-    ----------
-    name : a metric, such as "balanced_accuracy"
-    labels, verdicts : array-like, shape (n_rows,)
-        Places of the labels, 0 to ``n_labels - 1``; below 0 or nan where missing.
-    sources : int array, shape (n_rows,), codes from 0 to ``n_sources - 1``
-    n_labels, positive : int; how many labels there are, and the place of the positive one
-    costs : sequence of float, shape (n_labels,), or None; for "cost"
-
-    Returns
-    -------
-    Counted
-        ``n_units`` counts sources with a row that has a label and a verdict; for "tpr" and "tnr"
-        with such a row of that class.
-    """
-    check_choice(name, VerdictMetric, name="name")
-    true, said = (
-        np.where(np.isnan(each), -1, each).astype(np.int64)
-        for each in (np.asarray(labels, np.float64), np.asarray(verdicts, np.float64))
-    )
-    kept = (true >= 0) & (said >= 0)
-    own = {"tpr": true == positive, "tnr": true != positive}.get(name, True) & kept
-    sums = source_tables(true[kept], said[kept], sources[kept], n_sources, n_labels)
-    whole = sums.sum(axis=0)
-    prices = None if costs is None else np.asarray(costs, np.float64)
-    value = float(Tables.of(whole[None], whole, positive, prices).value(name)[0])
-    return Counted(
-        value=value,
-        of_counts=lambda counts: Tables.of(counts @ sums, whole, positive, prices).value(name),
-        n_units=len(np.unique(sources[own])),
-        n_undefined=int(math.isnan(value)),
-    )

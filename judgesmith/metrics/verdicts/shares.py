@@ -1,52 +1,36 @@
 """How well verdicts agree with raters' labels: each metric, and all of them with intervals."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from judgesmith.metrics.arrays import FloatArray, Rng
+from judgesmith.metrics.arrays import FloatArray, Rng, fraction, number
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.draws import estimates_of_sums
-from judgesmith.metrics.resampling.shares import share_interval
-from judgesmith.metrics.verdicts.confusion import CodedVerdicts, Tables, VerdictMetric
+from judgesmith.metrics.resampling.shares import share_interval, wilson_interval
+from judgesmith.metrics.verdicts.confusion import (
+    OF_POSITIVE,
+    Classes,
+    CodedVerdicts,
+    Tables,
+    Values,
+    VerdictMetric,
+)
+
+BoolArray = NDArray[np.bool_]
 
 
-def _value(
-    name: VerdictMetric,
-    labels: Iterable[object],
-    verdicts: Iterable[object],
-    classes: Sequence[object] | None,
-    positive: object = None,
-    costs: Mapping[object, float] | None = None,
-) -> float:
-    """Return one metric; refuse rows without a label or a verdict."""
-    rows = CodedVerdicts.of(labels, verdicts, classes=classes, positive=positive)
-    left_out = rows.n_unlabelled + rows.n_unscored
-    if left_out:
-        raise ValueError(
-            f"{left_out} rows have no label or no verdict; leave them out and report how many "
-            "there were, or take verdict_agreement, which counts them."
-        )
-    place = rows.place if name in _OF_POSITIVE else -1
-    whole = rows.sums.sum(axis=0)
-    return float(Tables.of(whole[None], whole, place, rows.cost_of(costs)).value(name)[0])
-
-
-_OF_POSITIVE = ("tpr", "tnr", "precision", "npv", "f1")
-
-
-def accuracy(
-    labels: Iterable[object], verdicts: Iterable[object], *, classes: Sequence[object] | None = None
-) -> float:
+def accuracy(labels: Values, verdicts: Values, *, classes: Classes = None) -> float:
     """Return the share of verdicts that are the raters' label.
 
     Parameters
     ----------
     labels, verdicts : sequence of labels, shape (n_rows,)
-        What raters and what the judge said: words, booleans, or 0 and 1.
+        What raters and what the judge said: words, booleans, or 0 and 1; none missing.
     classes : sequence of labels, or None
         All labels there are, worst first where they have an order. None: those that occur.
 
@@ -58,22 +42,20 @@ def accuracy(
     return _value("accuracy", labels, verdicts, classes)
 
 
-def balanced_accuracy(
-    labels: Iterable[object], verdicts: Iterable[object], *, classes: Sequence[object] | None = None
-) -> float:
+def balanced_accuracy(labels: Values, verdicts: Values, *, classes: Classes = None) -> float:
     """Return the mean over labels of the share of their rows that get that verdict.
 
-    With two labels it is the mean of TPR and TNR. Chance is 0.5 then, whatever the prevalence.
+    With two labels it is the mean of TPR and TNR, and .5 for chance, whatever the prevalence.
 
     Parameters
     ----------
     labels, verdicts, classes
-        As for :func:`accuracy`.
+        As for :func:`accuracy`; labels that raters never gave do not count.
 
     Returns
     -------
     float
-        nan if raters gave fewer than two labels; labels that they never gave do not count.
+        nan if raters gave fewer than two labels.
 
     References
     ----------
@@ -88,9 +70,7 @@ def balanced_accuracy(
     return _value("balanced_accuracy", labels, verdicts, classes)
 
 
-def mcc(
-    labels: Iterable[object], verdicts: Iterable[object], *, classes: Sequence[object] | None = None
-) -> float:
+def mcc(labels: Values, verdicts: Values, *, classes: Classes = None) -> float:
     """Return Matthews' correlation of labels and verdicts, for any number of labels.
 
     Parameters
@@ -105,8 +85,8 @@ def mcc(
 
     References
     ----------
-    Matthews (1975), Biochimica et Biophysica Acta 405. Gorodkin (2004), "Comparing two K-category
-    assignments by a K-category correlation coefficient", Computational Biology and Chemistry 28.
+    Gorodkin (2004), "Comparing two K-category assignments by a K-category correlation
+    coefficient", Computational Biology and Chemistry 28.
 
     Examples
     --------
@@ -116,26 +96,13 @@ def mcc(
     return _value("mcc", labels, verdicts, classes)
 
 
-def cohen_kappa(
-    labels: Iterable[object], verdicts: Iterable[object], *, classes: Sequence[object] | None = None
-) -> float:
+def cohen_kappa(labels: Values, verdicts: Values, *, classes: Classes = None) -> float:
     """Return Cohen's kappa: accuracy beyond what the two distributions let expect by chance.
 
     Parameters
     ----------
     labels, verdicts, classes
-        As for :func:`accuracy`.
-
-    Returns
-    -------
-    float
-        1 is perfect, 0 is chance; nan if labels and verdicts are all the same label. For labels in
-        an order see :func:`~judgesmith.metrics.weighted_kappa`.
-
-    References
-    ----------
-    Cohen (1960), "A coefficient of agreement for nominal scales", Educational and Psychological
-    Measurement 20.
+        As for :func:`accuracy`; for an order see :func:`~judgesmith.metrics.weighted_kappa`.
 
     Examples
     --------
@@ -145,38 +112,7 @@ def cohen_kappa(
     return _value("kappa", labels, verdicts, classes)
 
 
-def f1(
-    labels: Iterable[object],
-    verdicts: Iterable[object],
-    *,
-    positive: object = None,
-    classes: Sequence[object] | None = None,
-) -> float:
-    """Return F1 of the positive label: the harmonic mean of precision and TPR.
-
-    Parameters
-    ----------
-    labels, verdicts, classes
-        As for :func:`accuracy`.
-    positive : label, or None
-        Of which label. None: ``pass``, ``yes``, ``true``, True or 1, whichever occurs.
-
-    Returns
-    -------
-    float
-        nan if neither raters nor the judge gave the label.
-
-    Examples
-    --------
-    >>> round(f1([1, 1, 1, 0, 0], [1, 1, 0, 0, 0]), 3), f1([1, 1, 0], [1, 0, 0], positive=0)
-    (0.8, 0.6666666666666666)
-    """
-    return _value("f1", labels, verdicts, classes, positive)
-
-
-def macro_f1(
-    labels: Iterable[object], verdicts: Iterable[object], *, classes: Sequence[object] | None = None
-) -> float:
+def macro_f1(labels: Values, verdicts: Values, *, classes: Classes = None) -> float:
     """Return the mean of F1 over the labels that raters or the judge gave.
 
     Parameters
@@ -192,24 +128,35 @@ def macro_f1(
     return _value("macro_f1", labels, verdicts, classes)
 
 
-def tpr(
-    labels: Iterable[object],
-    verdicts: Iterable[object],
-    *,
-    positive: object = None,
-    classes: Sequence[object] | None = None,
+def f1(
+    labels: Values, verdicts: Values, *, positive: object = None, classes: Classes = None
 ) -> float:
-    """Return the share of positive rows that the judge passes (recall, sensitivity).
+    """Return F1 of the positive label: the harmonic mean of precision and TPR.
+
+    Parameters
+    ----------
+    labels, verdicts, classes
+        As for :func:`accuracy`.
+    positive : label, or None
+        Of which label. None: ``pass``, ``yes``, ``true``, True or 1, whichever occurs.
+
+    Examples
+    --------
+    >>> f1([1, 1, 1, 0, 0], [1, 1, 0, 0, 0]), round(f1([1, 1, 0], [1, 0, 0], positive=0), 3)
+    (0.8, 0.667)
+    """
+    return _value("f1", labels, verdicts, classes, positive)
+
+
+def tpr(
+    labels: Values, verdicts: Values, *, positive: object = None, classes: Classes = None
+) -> float:
+    """Return the share of positive rows that the judge passes (recall); nan without such rows.
 
     Parameters
     ----------
     labels, verdicts, positive, classes
         As for :func:`f1`.
-
-    Returns
-    -------
-    float
-        nan without positive rows.
 
     Examples
     --------
@@ -220,23 +167,14 @@ def tpr(
 
 
 def tnr(
-    labels: Iterable[object],
-    verdicts: Iterable[object],
-    *,
-    positive: object = None,
-    classes: Sequence[object] | None = None,
+    labels: Values, verdicts: Values, *, positive: object = None, classes: Classes = None
 ) -> float:
     """Return the share of rows without the positive label that the judge stops (specificity).
 
     Parameters
     ----------
     labels, verdicts, positive, classes
-        As for :func:`f1`. With three or more labels it is one against the rest.
-
-    Returns
-    -------
-    float
-        nan without such rows.
+        As for :func:`f1`; with three or more labels one against the rest.
 
     Examples
     --------
@@ -247,11 +185,7 @@ def tnr(
 
 
 def precision(
-    labels: Iterable[object],
-    verdicts: Iterable[object],
-    *,
-    positive: object = None,
-    classes: Sequence[object] | None = None,
+    labels: Values, verdicts: Values, *, positive: object = None, classes: Classes = None
 ) -> float:
     """Return the share of passed rows that are positive; it changes with the prevalence.
 
@@ -259,11 +193,6 @@ def precision(
     ----------
     labels, verdicts, positive, classes
         As for :func:`f1`.
-
-    Returns
-    -------
-    float
-        nan if the judge passes nothing.
 
     Examples
     --------
@@ -274,11 +203,7 @@ def precision(
 
 
 def npv(
-    labels: Iterable[object],
-    verdicts: Iterable[object],
-    *,
-    positive: object = None,
-    classes: Sequence[object] | None = None,
+    labels: Values, verdicts: Values, *, positive: object = None, classes: Classes = None
 ) -> float:
     """Return the share of stopped rows that are not positive (negative predictive value).
 
@@ -286,11 +211,6 @@ def npv(
     ----------
     labels, verdicts, positive, classes
         As for :func:`f1`.
-
-    Returns
-    -------
-    float
-        nan if the judge stops nothing.
 
     Examples
     --------
@@ -301,11 +221,11 @@ def npv(
 
 
 def expected_cost(
-    labels: Iterable[object],
-    verdicts: Iterable[object],
+    labels: Values,
+    verdicts: Values,
     *,
     costs: Mapping[object, float],
-    classes: Sequence[object] | None = None,
+    classes: Classes = None,
 ) -> float:
     """Return the mean cost per row of wrong verdicts; better when lower.
 
@@ -313,18 +233,73 @@ def expected_cost(
     ----------
     labels, verdicts, classes
         As for :func:`accuracy`.
-    costs : mapping from each label to a number
-        What a wrong verdict costs on a row with that label; a right one costs nothing.
+    costs : mapping from each label to what a wrong verdict costs on a row with that label
 
     Examples
     --------
-    >>> expected_cost(
-    ...     ["pass", "fail", "fail", "pass"], ["pass", "pass", "fail", "fail"],
-    ...     costs={"fail": 5, "pass": 1},
-    ... )
-    1.5
+    >>> costs = {"fail": 5, "pass": 1}
+    >>> expected_cost(["pass", "fail", "pass"], ["pass", "pass", "fail"], costs=costs)
+    2.0
     """
     return _value("cost", labels, verdicts, classes or tuple(costs), costs=costs)
+
+
+def _value(
+    name: VerdictMetric,
+    labels: Values,
+    verdicts: Values,
+    classes: Classes,
+    positive: object = None,
+    costs: Mapping[object, float] | None = None,
+) -> float:
+    """Return one metric; refuse rows without a label or a verdict."""
+    rows = CodedVerdicts.of(labels, verdicts, classes=classes, positive=positive)
+    if left_out := rows.n_unlabelled + rows.n_unscored:
+        raise ValueError(
+            f"{left_out} rows have no label or no verdict; leave them out and report how many "
+            "there were, or take verdict_agreement, which counts them."
+        )
+    place = rows.place if name in OF_POSITIVE else -1
+    whole = rows.sums().sum(axis=0)
+    return float(Tables.of(whole[None], whole, place, rows.cost_of(costs)).value(name)[0])
+
+
+def labels_needed(
+    rate: float = 0.9,
+    half_width: float = 0.05,
+    *,
+    cluster_size: float = 1.0,
+    intraclass: float = 0.0,
+    confidence: float = 0.95,
+) -> int:
+    """Return how many rows of a class give its TPR or TNR an interval of a given half width.
+
+    The interval is Wilson's. Rows that come in clusters of ``m`` are worth less by the design
+    effect ``1 + (m - 1) * intraclass``.
+
+    Parameters
+    ----------
+    rate, half_width : float, between 0 and 1; what is expected, and wanted
+    cluster_size : float, at least 1; rows of the class per source
+    intraclass : float, from 0 to 1; how alike verdicts on rows of one source are
+    confidence : float, between 0 and 1
+
+    Examples
+    --------
+    >>> labels_needed(0.9), labels_needed(0.9, cluster_size=5, intraclass=0.3)
+    (141, 311)
+    """
+    for name, value in {"rate": rate, "half_width": half_width, "confidence": confidence}.items():
+        fraction(value, name=name)
+    if number(cluster_size, name="cluster_size") < 1 or not 0 <= intraclass <= 1:
+        raise ValueError(
+            "cluster_size must be 1 or more, and intraclass from 0 to 1; got "
+            f"{cluster_size} and {intraclass}."
+        )
+    n = 1
+    while np.ptp(wilson_interval(rate, n, confidence=confidence)) > 2 * half_width:
+        n += 1
+    return math.ceil(n * (1 + (cluster_size - 1) * intraclass))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,7 +308,7 @@ class VerdictAgreement(Record):
 
     Attributes
     ----------
-    classes : tuple of labels; the order of ``counts``, and of ``recall`` and ``f1_by_label``
+    classes : tuple of labels; the order of ``counts``, ``recall`` and ``f1_by_label``
     positive : label
     counts : tuple of tuples of int; rows are raters' labels, columns the judge's
     prevalence, judged : Estimate
@@ -377,12 +352,12 @@ class VerdictAgreement(Record):
 
 
 def verdict_agreement(
-    labels: Iterable[object],
-    verdicts: Iterable[object],
+    labels: Values,
+    verdicts: Values,
     *,
     sources: Labels | None = None,
     positive: object = None,
-    classes: Sequence[object] | None = None,
+    classes: Classes = None,
     ordered: bool = False,
     costs: Mapping[object, float] | None = None,
     confidence: float = 0.95,
@@ -424,7 +399,7 @@ def verdict_agreement(
     """
     rows = CodedVerdicts.of(labels, verdicts, sources=sources, classes=classes, positive=positive)
     prices, place, n_classes = rows.cost_of(costs), rows.place, len(rows.classes)
-    sums = rows.sums
+    sums = rows.sums()
     whole = sums.sum(axis=0)
     names: list[VerdictMetric] = ["balanced_accuracy", "mcc", "kappa", "ac1", "f1", "macro_f1"]
     names += ["quadratic_kappa"] * ordered
@@ -446,23 +421,24 @@ def verdict_agreement(
     empty = int(np.count_nonzero(Tables.of(whole[None], whole, place).true == 0))
     by_name["balanced_accuracy"] = replace(by_name["balanced_accuracy"], n_undefined=empty)
 
-    def share(yes: FloatArray, among: FloatArray, name: str) -> Estimate:
+    def share(yes: BoolArray, among: BoolArray, name: str) -> Estimate:
         kept = np.flatnonzero(among)
         one = share_interval(yes[kept], sources=rows.sources[kept], confidence=confidence)
         return replace(one, statistic=name, n_undefined=int(not kept.size))
 
+    everywhere = np.ones(n, bool)
     good, passed, right = rows.true == place, rows.said[0] == place, rows.true == rows.said[0]
     return VerdictAgreement(
         classes=rows.classes,
         positive=rows.classes[place],
         counts=tuple(map(tuple, whole.reshape(n_classes, -1).astype(int).tolist())),
-        prevalence=share(good, np.ones(n), "prevalence"),
-        judged=share(passed, np.ones(n), "judged"),
+        prevalence=share(good, everywhere, "prevalence"),
+        judged=share(passed, everywhere, "judged"),
         tpr=share(passed, good, "tpr"),
         tnr=share(~passed, ~good, "tnr"),
         precision=share(good, passed, "precision"),
         npv=share(~good, ~passed, "npv"),
-        accuracy=share(right, np.ones(n), "accuracy"),
+        accuracy=share(right, everywhere, "accuracy"),
         quadratic_kappa=by_name.pop("quadratic_kappa", None),
         cost=by_name.pop("cost", None),
         **by_name,

@@ -12,16 +12,14 @@ from judgesmith.errors import InputError
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
-    Rng,
     check_choice,
     fraction,
-    generator,
     label_list,
     score_vector,
     source_codes,
 )
 from judgesmith.metrics.correlation.levels import Labels
-from judgesmith.metrics.records import Record, whole_number
+from judgesmith.metrics.records import Record
 from judgesmith.metrics.verdicts.confusion import (
     Classes,
     Tables,
@@ -50,7 +48,6 @@ class ScoredLabels:
     good: NDArray[np.bool_]
     scores: FloatArray
     sources: IntArray
-    kept: NDArray[np.bool_]
     classes: tuple[object, ...]
     n_unlabelled: int
     n_unscored: int
@@ -79,14 +76,10 @@ class ScoredLabels:
             good=codes[kept] == place,
             scores=found[kept],
             sources=source_codes(sources, len(given), kept),
-            kept=kept,
             classes=(*known[:place], *known[place + 1 :], known[place]),
             n_unlabelled=int(np.count_nonzero(codes < 0)),
             n_unscored=int(np.count_nonzero((codes >= 0) & np.isnan(found))),
         )
-
-    def among(self, rows: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], FloatArray, IntArray]:
-        return self.good[rows], self.scores[rows], self.sources[rows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +198,7 @@ def verdict_threshold(
     bounds = None
     if floor is not None:
         members = rows.good == (floor[0] == "tpr")
-        worth = rows_worth(*rows.among(members)[1:], found.threshold)
+        worth = rows_worth(rows.scores[members], rows.sources[members], found.threshold)
         _check_worth(floor, confidence, members, rows.sources, worth)
         bounds = lower_bound(found.rate(floor[0]), worth, confidence)
     best, values = found.best(
@@ -227,81 +220,6 @@ def verdict_threshold(
         n_unlabelled=rows.n_unlabelled,
         n_unscored=rows.n_unscored,
     )
-
-
-def out_of_fold_verdicts(
-    labels: Values,
-    scores: ArrayLike,
-    sources: Labels | None = None,
-    *,
-    objective: ThresholdObjective | None = None,
-    costs: Mapping[object, float] | None = None,
-    floor: Floor | None = None,
-    confidence: float = 0.9,
-    positive: object = None,
-    classes: Classes = None,
-    scale: tuple[float, float] = (0.0, 1.0),
-    n_folds: int = 5,
-    rng: Rng = 0,
-) -> FloatArray:
-    """Return the verdict of each row by a threshold that was chosen on the other folds.
-
-    Sources are dealt to folds so that each fold has nearly the same share of positive rows.
-
-    Parameters
-    ----------
-    labels, scores, sources, objective, costs, confidence, positive, classes, scale
-        As for :func:`verdict_threshold`.
-    floor : such as ``("tnr", 0.9)``, or None
-        Where the other folds have too few rows for the bound, the rate itself must meet it.
-    n_folds : int, 2 or more; at most one fold per source is made
-    rng : int or numpy.random.Generator
-
-    Returns
-    -------
-    float array, shape (n_rows,)
-        1 passes, 0 stops; nan without label or score, or if the other folds lack a label.
-
-    Examples
-    --------
-    >>> out_of_fold_verdicts([0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], n_folds=2)
-    array([0., 0., 0., 1., 1., 1.])
-    """
-    fraction(confidence, name="confidence")
-    whole_number(n_folds, name="n_folds", least=2)
-    rows = ScoredLabels.of(labels, scores, sources, positive=positive, classes=classes)
-    chosen = _objective(objective, costs, floor)
-    prices = None if costs is None else cost_vector(costs, rows.classes)
-    folds = _folds(rows, n_folds, generator(rng))
-    passed = np.full(len(rows.good), np.nan)
-    for fold in range(n_folds):
-        inside = folds == fold
-        good, own, sources_of = rows.among(~inside)
-        if good.all() or not good.any():
-            continue
-        found = _Candidates.of(good, own, scale)
-        allowed = None
-        if floor is not None:
-            rate, members = found.rate(floor[0]), good == (floor[0] == "tpr")
-            worth = rows_worth(own[members], sources_of[members], found.threshold)
-            bounds = lower_bound(rate, worth, confidence)
-            allowed = (bounds if bounds.max() >= floor[1] else rate) >= floor[1]
-        best, _ = found.best(chosen, prices, allowed)
-        passed[inside] = rows.scores[inside] >= found.threshold[best]
-    result = np.full(len(rows.kept), np.nan)
-    result[rows.kept] = passed
-    return result
-
-
-def _folds(rows: ScoredLabels, n_folds: int, rng: np.random.Generator) -> IntArray:
-    """Deal sources, in order of their share of positive rows, to the folds in turn."""
-    n_sources = int(rows.sources.max(initial=-1)) + 1
-    size = np.bincount(rows.sources, minlength=n_sources)
-    share = np.bincount(rows.sources, weights=rows.good, minlength=n_sources) / size
-    order = np.lexsort((rng.random(n_sources), share))
-    fold = np.empty(n_sources, np.int64)
-    fold[order] = np.arange(n_sources) % n_folds
-    return np.asarray(fold[rows.sources])
 
 
 def _objective(
