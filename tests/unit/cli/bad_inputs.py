@@ -70,16 +70,20 @@ def missing_need(refusal):
 # -- trying one refusal ----------------------------------------------------------------------
 
 
-def faults_of(refusal, shelf):
-    """Return what is wrong with a refusal, in sentences: none where it is as the table says."""
+def faults_of(refusal, shelf, *, only_json=False):
+    """Return what is wrong with a refusal, in sentences: none where it is as the table says.
+
+    The object that ``--json`` gives holds the same words, so one of both ways may be enough.
+    """
     before = contents(shelf)
     asked = []
     found = []
-    status, out, err = outcome(refusal, shelf, asked)
-    if (status, out) != (BAD_INPUT, ""):
-        found.append(f"status {status} and {out!r} on standard output")
-    if err != refusal.says:
-        found.append(f"said: {err}")
+    if not only_json:
+        status, out, err = outcome(refusal, shelf, asked)
+        if (status, out) != (BAD_INPUT, ""):
+            found.append(f"status {status} and {out!r} on standard output")
+        if err != refusal.says:
+            found.append(f"said: {err}")
     status, out, err = outcome(refusal, shelf, asked, "--json")
     if (status, out) != (BAD_INPUT, ""):
         found.append(f"with --json: status {status} and {out!r} on standard output")

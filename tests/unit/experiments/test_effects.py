@@ -16,7 +16,7 @@ from judgesmith.programs.lm import Budget, ResponseCache, lm_client_of, model
 
 
 def test_a_compilation_keeps_to_its_estimate(tmp_path):
-    data = judgesmith.read("sample")
+    data = judgesmith.read("sample").subset(range(80))
     settings = CompileSettings(criteria="given", optimizer="effects", effort="light")
     lm = model(ledger=tmp_path / "answers.sqlite")
     estimate = estimate_run(data, settings, lm)
@@ -81,7 +81,7 @@ def test_calls_per_item_that_cannot_be_are_refused(settings, said):
 
 
 def test_an_average_whose_members_were_cut_short_is_incomplete(chats, tmp_path):
-    task, data = chats
+    task, data = chats[0], chats[1].subset(range(60))
     settings = CompileSettings(
         criteria="given", optimizer="effects", effort="light", calls_per_item=4, holdout=0
     )
@@ -118,7 +118,7 @@ def test_a_winner_that_learned_weights_make_the_worse_judge_is_not_taken():
 
 
 def test_discernment_is_searched_by_effects_within_the_estimate(tmp_path):
-    data = judgesmith.read("sample")
+    data = judgesmith.read("sample").subset(range(60))
     settings = CompileSettings(criteria="given", effort="light", objective="q + 0.5*d_avg")
     lm = model(ledger=tmp_path / "answers.sqlite")
     most = estimate_run(data, settings, lm).calls
