@@ -99,6 +99,7 @@ FAMILIES = {
     "annotator": ["--rubric", "rubric.yaml", "--choose", "shows.fluency=source"],
     "distilled": ["--rubric", "rubric.yaml"],
     "gptscore": ["--rubric", "rubric.yaml"],
+    "verdict": ["--choose", "asks=checks", "--choose", "combine=mean"],
 }
 
 

@@ -234,6 +234,16 @@ def test_a_text_without_a_score_says_why(page, model):
     told(page, "No score: ")
 
 
+def test_a_label_stands_in_place_of_the_score(page):
+    said = {"label": "not <b>ok</b>", "probability": {"ok": 0.2, "not <b>ok</b>": 0.8}}
+    empty = {"criteria": {}, "errors": [], "problem": None, "explanation": "It is rude."}
+    answer(page, 200, {"content-type": "application/json"}, {"score": 20, **said, **empty})
+    page.wait(JUDGED)
+    told(page, "Verdict not <b>ok</b>, probabilities not <b>ok</b> 80%, ok 20%")
+    assert page.do(f"{JUDGED}.querySelector('.score strong').textContent") == "not <b>ok</b>"
+    assert "80%" in page.do(f"{JUDGED}.querySelector('.score').textContent")
+
+
 def test_an_empty_response_is_asked_for_and_not_sent(page, model):
     page.tab_to("#response")
     page.press("Enter", "Control")
