@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -162,7 +163,9 @@ def command(
     if as_json:
         print_json(found.to_dict())
     else:
-        print_compared(found, name=dataset.name)
+        # An objective that is named decides, also of labels.
+        decides = found if wanted is None else replace(found, labels=None)
+        print_compared(decides, name=dataset.name)
     say_notes(list(dict.fromkeys(notes)), as_json=as_json)
 
 
