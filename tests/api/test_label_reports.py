@@ -151,6 +151,7 @@ def test_evaluate_reports_tpr_tnr_and_wrong_labels_with_the_words_of_both(tmp_pa
     assert (found.tnr.value, found.tpr.value) == (0.9, 0.9)
     assert found.tnr.low < 0.9 < found.tnr.high
     assert found.statistics["balanced_accuracy"].value == pytest.approx(0.9)
+    assert "auc" not in found.statistics
     first = found.false_passes[0]
     assert (first.human, first.judge, first.explanation) == ("fail", "pass", "verdict 0")
     assert first.raters[0].rationale == "invents a date"
@@ -163,6 +164,7 @@ def test_evaluate_cuts_scores_in_the_middle_of_their_scale_and_says_so(tmp_path)
     assert evaluated(file, rows).labels is None
     found = evaluated(file, rows, answers=Scale(low=0, high=10)).labels
     assert (found.tnr.value, found.tpr.value) == (1.0, 1.0)
+    assert found.statistics["auc"].value == 1.0
     squares = [0.2**2] * 40 + [0.3**2] * 20
     assert found.statistics["brier"].value == pytest.approx(sum(squares) / 60)
     assert "5 and more on 0..10 count as 'pass'" in found.note

@@ -215,7 +215,8 @@ _LABEL_STATISTICS = {
     "accuracy": "accuracy",
     "precision": "precision",
     "npv": "NPV",
-    "auc": "AUC",
+    "auc": "AUC (ROC)",
+    "average_precision": "average precision",
     "brier": "Brier score",
 }
 _FEW = 3

@@ -19,7 +19,7 @@ from judgesmith.metrics import Estimate
 from judgesmith.metrics.calibration import probability_errors
 from judgesmith.metrics.records import Record
 from judgesmith.metrics.resampling.shares import share_interval
-from judgesmith.metrics.verdicts import VerdictAgreement, verdict_agreement
+from judgesmith.metrics.verdicts import VerdictAgreement, verdict_agreement, verdict_curves
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.aggregation import Decision
 from judgesmith.signatures.scale import NEGATIVE, POSITIVE, Scale
@@ -114,6 +114,8 @@ def judged_labels(judged: JudgedRows, targets: Targets) -> JudgedLabels | None:
     if any(own):
         places = [-1 if one not in scale.labels else scale.labels.index(one) for one in own]
         chances = [_probability(one, scale, judged.scale) for one in judged.judgements]
+        if all(one in (0, 1) or one != one for one in chances):
+            chances = [float("nan")] * len(chances)  # the points of labels that stand alone
         return JudgedLabels(
             labels=np.asarray(places, dtype=np.intp), probability=np.asarray(chances, dtype=float)
         )
@@ -195,7 +197,7 @@ def label_agreement(
         tnr=agreement.tnr.reported(),
         statistics={
             **dict(_statistics(agreement)),
-            **_of_probabilities(human == good, probability, sources.tolist(), confidence),
+            **_of_probabilities(human == good, probability, sources.tolist(), rng, confidence),
         },
         confusion=agreement.counts,
         shares={
@@ -260,9 +262,10 @@ def _of_probabilities(
     is_good: NDArray[np.bool_],
     probability: NDArray[np.float64],
     sources: list[object],
+    rng: np.random.Generator,
     confidence: float,
 ) -> dict[str, Estimate]:
-    """Return the Brier score, from 0 to 1; nothing without probabilities."""
+    """Return both areas under curves and the Brier score; nothing without probabilities."""
     if np.isnan(probability).all():
         return {}
     errors = probability_errors(
@@ -272,8 +275,21 @@ def _of_probabilities(
         levels=[0, 1],
         confidence=confidence,
     )
+    curves = verdict_curves(
+        is_good.tolist(),
+        probability,
+        sources,
+        positive=True,
+        classes=(False, True),
+        confidence=confidence,
+        rng=rng,
+    )
     # Of two levels the ranked error is the squared distance of the probability from 0 or 1.
-    return {"brier": errors.ranked.reported()}
+    return {
+        "auc": curves.area.reported(),
+        "average_precision": curves.average_precision.reported(),
+        "brier": errors.ranked.reported(),
+    }
 
 
 def _why_useless(passes: NDArray[np.bool_], scale: Scale) -> str | None:
