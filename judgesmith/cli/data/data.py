@@ -50,9 +50,20 @@ def list_command(as_json: bool) -> None:
 @click.argument("files", nargs=-1, required=True)
 @click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Output file.")
 @click.option("--force", is_flag=True, help="Replace an existing output file.")
+@click.option(
+    "--assessor",
+    type=click.Choice(["human", "llm", "code"]),
+    default="human",
+    show_default=True,
+    help="Of traces and logs: whose assessments become ratings.",
+)
 @json_option
-def converted(name: str, files: tuple[str, ...], output: str, force: bool, as_json: bool) -> None:
+def converted(
+    name: str, files: tuple[str, ...], output: str, force: bool, assessor: str, as_json: bool
+) -> None:
     """Write the published FILES of the dataset NAME to OUT.jsonl, as rows of rated data.
+
+    NAME may also be a tool whose traces or logs have assessments, such as mlflow.
 
     'judgesmith data list' names the sets, and their files; each file may be packed (.gz). OUT.jsonl
     appears whole, or, where anything in FILES cannot be read, not at all.
@@ -70,7 +81,7 @@ def converted(name: str, files: tuple[str, ...], output: str, force: bool, as_js
         with blaming(one):
             open_rows(one)  # which reads nothing yet
     with blaming("FILES"):
-        made = convert(conversion, map(Path, files), place)
+        made = convert(conversion, map(Path, files), place, assessor=assessor)
     if as_json:
         print_json({"output": output, **made.to_dict()})
     else:

@@ -18,6 +18,7 @@ from judgesmith.data.convert.dialogues import (
 from judgesmith.data.convert.records import Conversion, PublishedFiles, lacks_ratings
 from judgesmith.data.convert.stories import HANNA, OPENMEVA_ROC, OPENMEVA_WP
 from judgesmith.data.convert.summaries import NEWSROOM, QAGS_CNNDM, QAGS_XSUM, SUMMEVAL
+from judgesmith.data.convert.traces import ASSESSORS, HUMAN, LANGFUSE, MLFLOW, PHOENIX
 from judgesmith.data.convert.translations import WIKI_DA, WMT_MQM
 from judgesmith.data.problems import DataError, nothing_in, shown_value
 from judgesmith.drafts import draft_beside, put
@@ -42,6 +43,9 @@ CONVERSIONS = {
         WIKI_DA,
         WMT_MQM,
         NLG_DUALEVAL,
+        MLFLOW,
+        LANGFUSE,
+        PHOENIX,
     )
 }
 """Every conversion by name, in the order in which they are listed."""
@@ -142,7 +146,11 @@ class Converted:
 
 @file_faults()
 def convert(
-    conversion: Conversion | str, paths: Iterable[str | Path], output: str | Path
+    conversion: Conversion | str,
+    paths: Iterable[str | Path],
+    output: str | Path,
+    *,
+    assessor: str = HUMAN,
 ) -> Converted:
     """Write published files as rows in the canonical form of rated data.
 
@@ -156,6 +164,8 @@ def convert(
         Its files, each also with ``.gz``.
     output : str or Path
         A file of JSON Lines; what it holds is replaced.
+    assessor : {"human", "llm", "code"}
+        Whose assessments of traces become ratings; others are left out and counted.
 
     Raises
     ------
@@ -165,7 +175,7 @@ def convert(
         If there is no such file.
     ValueError
         If there are no files, one is standard input, one has the name of another set's file, or
-        there is no data set of that name.
+        there is no data set of that name, or none of its ratings is by that assessor.
 
     Examples
     --------
@@ -183,7 +193,13 @@ def convert(
     """
     if isinstance(conversion, str):
         conversion = conversion_named(conversion)
-    files, output = PublishedFiles([Path(one) for one in paths]), Path(output)
+    if assessor not in ASSESSORS or (assessor != HUMAN and not conversion.assessors):
+        raise InputError(
+            f"there are no ratings by {ASSESSORS.get(assessor, assessor)} in {conversion.name}.",
+            where="--assessor",
+            hint="say human, or leave it out.",
+        )
+    files, output = PublishedFiles([Path(one) for one in paths], assessor), Path(output)
     check_names(conversion, files.paths)
     made = Converted(name=conversion.name)
     seen: dict[tuple[str, str], str] = {}
@@ -208,7 +224,7 @@ def convert(
         if files.problems:
             raise DataError(files.problems)
         if not made.n_rows:
-            raise _nothing_left(files)
+            raise _nothing_left(files, conversion)
         put(draft, output)
     made.left_out, made.changed = files.left_out, files.changed
     return made
@@ -219,10 +235,15 @@ def _others(files: PublishedFiles, fault: DataError) -> list[Any]:
     return [problem for problem in files.problems if problem not in fault.problems]
 
 
-def _nothing_left(files: PublishedFiles) -> Exception:
+def _nothing_left(files: PublishedFiles, conversion: Conversion) -> Exception:
     if not files.left_out:
         return nothing_in(", ".join(path.name for path in files.paths))
     reasons = ", ".join(f"{reason}: {n}" for reason, n in files.left_out.items())
+    if conversion.assessors:
+        return InputError(
+            f"nothing in the files is assessed by {ASSESSORS[files.assessor]} ({reasons}).",
+            hint=f"say another --assessor: {', '.join(ASSESSORS)}.",
+        )
     return InputError(
         f"nothing in the files is of this data set ({reasons}).", hint="name another one."
     )

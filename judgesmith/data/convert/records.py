@@ -134,7 +134,8 @@ _MOST_NAMED, _LONGEST_NAME = 12, 40
 class PublishedFiles:
     """The files of one data set, and what was found in them so far."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Path], assessor: str = "human") -> None:
+        self.assessor = assessor
         if not paths:
             raise InputError(
                 "there is nothing to convert.", hint="name the files that were published."
@@ -263,7 +264,7 @@ def rated_row(
     source_id: str,
     source: str,
     response: str,
-    human: Mapping[str, Sequence[float]],
+    human: Mapping[str, Sequence[Any]],
     scales: Mapping[str, Scale],
     system_id: str = "",
     context: str | None = None,
@@ -286,9 +287,9 @@ def rated_row(
     }
 
 
-def _plain(points: float) -> float:
-    """Return whole points as whole numbers."""
-    return int(points) if points == int(points) else points
+def _plain(points: Any) -> Any:
+    """Return whole points as whole numbers, labels as they are."""
+    return int(points) if isinstance(points, float) and points == int(points) else points
 
 
 def lacks_ratings(row: Mapping[str, Any]) -> bool:
@@ -341,6 +342,8 @@ class Conversion:
     one_panel : bool
         Whether the raters of a row rated it on every criterion, so that fewer ratings on one of
         them are worth a note.
+    assessors : bool
+        Whether the files tell assessments by people, models and code apart.
     """
 
     name: str
@@ -349,6 +352,7 @@ class Conversion:
     home: str
     rows: Callable[[Conversion, PublishedFiles], Iterator[ConvertedRow]]
     one_panel: bool = True
+    assessors: bool = False
 
     @property
     def dataset(self) -> str:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 from draws import Draws, mutated, mutated_plain
 from places import scratch, written
@@ -19,6 +20,9 @@ TEXT = {"task": "Dialogue", "aspect": "Coherence", "source": "s", "target": "t",
 ERROR = {"system": "A", "doc": "d", "doc_id": "1", "seg_id": "7", "rater": "r",
          "source": '"s ""x"""', "target": "Es <v>hat</v> so.", "category": "Style",
          "severity": "Minor"}  # fmt: skip
+SAID_OF_TRACE = {"assessment_name": "ok", "source": {"source_type": "HUMAN", "source_id": "a"},
+                 "feedback": {"value": True}, "rationale": "w"}  # fmt: skip
+CHAT = {"messages": [{"role": "user", "content": [{"type": "text", "text": "q"}]}]}
 SUMMARY = {"id": "a", "model_id": "M1", "decoded": "d", "references": ["r"], "text": "t",
            "expert_annotations": [FOUR, FOUR], "turker_annotations": [FOUR]}  # fmt: skip
 SAID = ("Informativeness", "Relevance", "Fluency", "Coherence")
@@ -55,6 +59,13 @@ FILES = (
     ("wmt-mqm", ".tsv", [ERROR, {**ERROR, "severity": "No-error"}, {**ERROR, "category": "x"}]),
     ("nlg-dualeval", ".json", {"Coherence": [TEXT, TEXT]}),
     ("nlg-dualeval", ".json", {"Coherence": {"1": [TEXT, TEXT], "2": [TEXT]}}),
+    ("mlflow", ".jsonl", [{"info": {"trace_id": "t", "assessments": [SAID_OF_TRACE]},
+                           "data": {"request": CHAT, "response": "r", "spans": []}}]),
+    ("langfuse", ".json", [{"id": "t", "input": CHAT, "output": {"content": "r"}, "scores": [
+        {"name": "ok", "value": 1, "dataType": "BOOLEAN", "source": "ANNOTATION"}]}]),
+    ("phoenix", ".json", [{"context.span_id": "s", "attributes.input.value": "i",
+                           "attributes.output.value": "o", "annotations": [
+        {"name": "ok", "annotator_kind": "HUMAN", "result": {"label": "pass", "score": 1}}]}]),
 )  # fmt: skip
 
 
@@ -84,11 +95,13 @@ def fuzz_one(data: bytes) -> None:
         assert not output.exists()
         return
     except ValueError as fault:
-        assert "nothing in the files is of this data set" in str(fault)
+        assert re.search(r"nothing in the files is (of this data set|assessed by)", str(fault))
         assert not output.exists()
         return
     rows = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
     assert len(rows) == made.n_rows > 0
+    if CONVERSIONS[name].assessors:
+        return  # labels that need a word, and numbers without a scale, are for the reader
     try:
         items = read_items(output)
     except DataError as fault:
