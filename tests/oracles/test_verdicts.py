@@ -301,6 +301,16 @@ def test_with_several_rows_a_source_all_its_verdicts_change_hands():
         )
 
 
+def test_many_labels_of_many_rows_are_compared():
+    draw = np.random.default_rng(0)
+    size = [101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151]
+    labels = np.repeat(np.arange(11), size)
+    first = np.where(draw.random(len(labels)) < 0.8, labels, 0)
+    second = np.where(draw.random(len(labels)) < 0.7, labels, 0)
+    found = compare_verdicts(labels, first, second, positive=10, n_resamples=50)
+    assert found.balanced_accuracy.p_value < 0.001
+
+
 def test_the_judges_are_compared_on_rows_that_both_judged_and_change_places():
     first = np.where(np.arange(120) < 6, np.nan, VERDICTS)
     found = compare_verdicts(LABELS, first, OTHER, SOURCES)

@@ -24,6 +24,8 @@ from judgesmith.metrics.verdicts.confusion import (
 
 # Up to so many cells is the distribution of all sign changes computed, by sums.
 _MOST_SUMS = 2**26
+# Whole numbers that stand for shares of a row are at most so large.
+_LARGEST = 2**40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,17 +104,7 @@ def compare_verdicts(
     rows = CodedVerdicts.of(
         labels, first, second, sources=sources, classes=classes, positive=positive
     )
-    place, n = rows.place, len(rows.true)
-    good = rows.true == place
-    passed, right = rows.said == place, rows.said == rows.true
-    size = np.bincount(rows.true, minlength=len(rows.classes))
-    # Whole numbers in proportion to one over the size of the class, so that sums are exact.
-    common = math.lcm(*size[size > 0].tolist())
-    gains = {
-        "tpr": np.where(good, passed[0] * 1 - passed[1], 0),
-        "tnr": np.where(good, 0, passed[1] * 1 - passed[0]),
-        "balanced_accuracy": (right[0] * 1 - right[1]) * (common // size[rows.true]),
-    }
+    good, n, gains = rows.true == rows.place, len(rows.true), _gains(rows)
     draws = [*draws_of_sources(rows.n_sources, n_resamples, rng)] if n else []
 
     def difference(name: VerdictMetric) -> PairedEstimate:
@@ -148,6 +140,21 @@ def compare_verdicts(
         n_unlabelled=rows.n_unlabelled,
         n_unscored=rows.n_unscored,
     )
+
+
+def _gains(rows: CodedVerdicts) -> dict[str, IntArray]:
+    """Return by how much each row makes the first judge's rates higher, in whole numbers."""
+    good = rows.true == rows.place
+    passed, right = ((rows.said == each).astype(np.int64) for each in (rows.place, rows.true))
+    size = np.bincount(rows.true, minlength=len(rows.classes))
+    # In proportion to one over the size of the class; exactly so, unless the numbers are huge.
+    common = min(math.lcm(*size[size > 0].tolist()), _LARGEST)
+    weight = np.round(common / size[rows.true]).astype(np.int64)
+    return {
+        "tpr": np.where(good, passed[0] - passed[1], 0),
+        "tnr": np.where(good, 0, passed[1] - passed[0]),
+        "balanced_accuracy": (right[0] - right[1]) * weight,
+    }
 
 
 def sign_flip_p(gains: IntArray, rng: np.random.Generator) -> float:

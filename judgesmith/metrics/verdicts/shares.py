@@ -398,28 +398,10 @@ def verdict_agreement(
     (0.67, 0.33, 15)
     """
     rows = CodedVerdicts.of(labels, verdicts, sources=sources, classes=classes, positive=positive)
-    prices, place, n_classes = rows.cost_of(costs), rows.place, len(rows.classes)
-    sums = rows.sums()
-    whole = sums.sum(axis=0)
-    names: list[VerdictMetric] = ["balanced_accuracy", "mcc", "kappa", "ac1", "f1", "macro_f1"]
-    names += ["quadratic_kappa"] * ordered
-    names += ["cost"] * (prices is not None)
-
-    def composite(tables: FloatArray) -> FloatArray:
-        given = Tables.of(tables, whole, place, prices)
-        return np.column_stack([*(given.value(name) for name in names), given.f1s])
-
-    n = len(rows.true)
-    found = estimates_of_sums(
-        sums, composite, n=n, rng=rng, n_resamples=n_resamples, confidence=confidence
+    place, n, n_classes = rows.place, len(rows.true), len(rows.classes)
+    by_name, f1_by_label = _composites(
+        rows, ordered, rows.cost_of(costs), rng, n_resamples, confidence
     )
-    found = [
-        replace(one, statistic=name, n_undefined=int(math.isnan(one.value)))
-        for name, one in zip([*names, *["f1"] * n_classes], found, strict=True)
-    ]
-    by_name = dict(zip(names, found, strict=False))
-    empty = int(np.count_nonzero(Tables.of(whole[None], whole, place).true == 0))
-    by_name["balanced_accuracy"] = replace(by_name["balanced_accuracy"], n_undefined=empty)
 
     def share(yes: BoolArray, among: BoolArray, name: str) -> Estimate:
         kept = np.flatnonzero(among)
@@ -431,7 +413,9 @@ def verdict_agreement(
     return VerdictAgreement(
         classes=rows.classes,
         positive=rows.classes[place],
-        counts=tuple(map(tuple, whole.reshape(n_classes, -1).astype(int).tolist())),
+        counts=tuple(
+            map(tuple, rows.sums().sum(axis=0).astype(int).reshape(n_classes, -1).tolist())
+        ),
         prevalence=share(good, everywhere, "prevalence"),
         judged=share(passed, everywhere, "judged"),
         tpr=share(passed, good, "tpr"),
@@ -443,9 +427,41 @@ def verdict_agreement(
         cost=by_name.pop("cost", None),
         **by_name,
         recall=tuple(share(right, rows.true == each, "recall") for each in range(n_classes)),
-        f1_by_label=tuple(found[-n_classes:]),
+        f1_by_label=f1_by_label,
         n=n,
         n_groups=rows.n_sources,
         n_unlabelled=rows.n_unlabelled,
         n_unscored=rows.n_unscored,
     )
+
+
+def _composites(
+    rows: CodedVerdicts,
+    ordered: bool,
+    costs: FloatArray | None,
+    rng: Rng,
+    n_resamples: int,
+    confidence: float,
+) -> tuple[dict[VerdictMetric, Estimate], tuple[Estimate, ...]]:
+    """Return what is no share of rows, by name, and F1 of each label, from one bootstrap."""
+    sums, place = rows.sums(), rows.place
+    whole = sums.sum(axis=0)
+    names: list[VerdictMetric] = ["balanced_accuracy", "mcc", "kappa", "ac1", "f1", "macro_f1"]
+    names += ["quadratic_kappa"] * ordered
+    names += ["cost"] * (costs is not None)
+
+    def composite(tables: FloatArray) -> FloatArray:
+        given = Tables.of(tables, whole, place, costs)
+        return np.column_stack([*(given.value(name) for name in names), given.f1s])
+
+    found = estimates_of_sums(
+        sums, composite, n=len(rows.true), rng=rng, n_resamples=n_resamples, confidence=confidence
+    )
+    found = [
+        replace(one, statistic=name, n_undefined=int(math.isnan(one.value)))
+        for name, one in zip([*names, *["f1"] * len(rows.classes)], found, strict=True)
+    ]
+    by_name = dict(zip(names, found, strict=False))
+    empty = int(np.count_nonzero(Tables.of(whole[None], whole, place).true == 0))
+    by_name["balanced_accuracy"] = replace(by_name["balanced_accuracy"], n_undefined=empty)
+    return by_name, tuple(found[len(names) :])

@@ -301,7 +301,7 @@ class _Candidates:
         return TradeOff(threshold=threshold, tpr=tpr, tnr=tnr)
 
 
-def rows_worth(scores: FloatArray, sources: IntArray, thresholds: FloatArray) -> float:
+def rows_worth(scores: FloatArray, sources: NDArray[np.generic], thresholds: FloatArray) -> float:
     """Return how many independent rows those of a class are worth, over all thresholds."""
     from scipy.special import stdtrit
 
