@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from judgesmith.data import DataError, read_items
 from judgesmith.data.items import DataSet
 from judgesmith.data.joining import read_many
-from judgesmith.data.rating_sheets import RatingForm, heading, write_rating_sheet
+from judgesmith.data.rating_sheets import (
+    RatingForm,
+    heading,
+    selection_chance,
+    write_rating_sheet,
+)
 from judgesmith.data.sheets import LONGEST_CELL, cell_of
 from judgesmith.data.targets import targets_of
 from judgesmith.experiments import CompileSettings, compile_judge
@@ -95,6 +100,32 @@ def test_printable_texts_come_back_as_they_were(tmp_path_factory, source, contex
     if plain:
         assert (found.source, found.context, found.response) == (source, context, response)
         assert found.key == item.key
+
+
+@pytest.mark.parametrize(
+    ("by", "cell", "chance"),
+    [("random", "0.25", 0.25), ("random", "0,5", 0.5), ("", "", None), ("random", "", None)],
+)
+def test_a_row_says_with_which_probability_it_was_drawn(by, cell, chance):
+    extra = {"suggested_by": by, "selection_probability": cell}
+    assert selection_chance(RatedItem(response="r", extra=extra)) == chance
+
+
+@pytest.mark.parametrize("cell", ["0", "1.5", "often", "nan"])
+def test_what_is_no_probability_is_refused(cell):
+    item = RatedItem(response="r", extra={"selection_probability": cell})
+    with pytest.raises(ValueError, match="selection_probability must be a probability"):
+        selection_chance(item)
+
+
+def test_rows_that_were_drawn_come_back_with_their_probability(tmp_path):
+    items = [RatedItem(source_id=str(n), response=f"r{n}") for n in range(2)]
+    place = tmp_path / "sheet.csv"
+    rows = [(items[0], "random"), (items[1], "coverage")]
+    write_rating_sheet(rows, {"overall": LIKERT}, place, chance=0.125)
+    found = read_items(filled(place, "3", "4"))
+    assert selection_chance(found[0]) == 0.125
+    assert np.isnan(selection_chance(found[1]))
 
 
 def test_a_partly_filled_sheet_is_data_without_a_map(tmp_path):
