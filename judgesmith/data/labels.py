@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judgesmith.data.problems import shown_value
@@ -42,21 +42,38 @@ def _said(label: object) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)
 
 
-def labelled_by(words: Iterable[object], positive: str | None = None) -> Scale | None:
-    """Return the labels that the words in a column are; None where they are none.
+def labelled_by(words: Mapping[object, int], positive: str | None = None) -> Scale | None:
+    """Return the labels that the words in a column are, by how often; None where they are none.
 
-    Booleans, pass and fail, yes and no are known. Other words need a positive one among them.
+    Booleans, pass and fail, yes and no are known, a few slips among them left aside. Other words
+    need a positive one among them.
     """
-    seen = Counter(_said(one).strip() for one in words)
-    plain = {one.casefold() for one in seen}
+    seen: Counter[str] = Counter()
+    for word, n in words.items():
+        seen[_said(word).strip().casefold()] += n
     for good, bad in zip(POSITIVE, NEGATIVE, strict=True):
-        if plain and plain <= {good, bad} and positive is None:
+        n_known = seen[good] + seen[bad]
+        if n_known and seen.total() - n_known <= _SLIPS * n_known and positive is None:
             return Scale.of_labels(bad, good, positive=good)
-    by_fold = {one.casefold(): one for one in sorted(seen)}
+    by_fold = {one.casefold(): one for one in sorted(map(_said, words))}
     meant = by_fold.get((positive or "").casefold())
     if meant is None or not 2 <= len(by_fold) <= MOST_LABELS:
         return None
     return Scale.of_labels(*by_fold.values(), positive=meant)
+
+
+_SLIPS = 0.1  # other words, at most, by known ones
+
+
+def unknown_labels(words: Mapping[object, int], positive: str | None) -> str:
+    """Return what is to be said of words that are no labels yet."""
+    several = ", ".join(sorted({_said(one) for one in words}))
+    if positive is not None:
+        return f"{positive!r} among them, as --positive says (it may be misspelled); got {several}"
+    return (
+        f"ratings, or labels with one for good responses; got {several} (say --positive LABEL, or "
+        "--scale 'WORST|…|BEST' if they are words in an order)"
+    )
 
 
 def told_apart(scale: Scale, positive: str | None) -> Scale:

@@ -24,6 +24,7 @@ from judgesmith.data.labels import (
     labelled_by,
     rationales_for,
     told_apart,
+    unknown_labels,
 )
 from judgesmith.data.problems import Problem, shown_value
 from judgesmith.data.targets import expected_rating, rating_points
@@ -393,8 +394,10 @@ class RatingReader:
         self._n_blank = 0
         self._rationales = columns.fields
         self._undecided: Counter[tuple[str, str]] = Counter()
-        self._words: dict[str, dict[str | bool, None]] = defaultdict(dict)
-        self._labelled: dict[str, Scale] = {}
+        self._words: dict[str, Counter[str | bool]] = defaultdict(Counter)
+        self._numbered: set[str] = set()
+        self._labelled: dict[str, Scale | None] = {}
+        self._unlabelled: dict[str, str] = {}
         self._unscaled: dict[str, dict[float, list[int]]] = {}
         self._named: dict[str, None] = {}
 
@@ -434,9 +437,12 @@ class RatingReader:
         """Take note of the words that stand where ratings do, to tell whether they are labels."""
         words = self._words[name]
         for value in values if len(words) <= MOST_LABELS else ():
-            is_word = isinstance(value, bool) or (isinstance(value, str) and value.strip())
-            if is_word and not is_undecided(value) and not self._missing_marks.marks(value):
-                words[value.strip() if isinstance(value, str) else value] = None
+            if self._missing_marks.marks(value) or is_undecided(value):
+                continue
+            if isinstance(value, bool) or (isinstance(value, str) and _has_letters(value)):
+                words[value.strip() if isinstance(value, str) else value] += 1
+            elif not _is_missing(value) and value != "":
+                self._numbered.add(name)
 
     def _state_labels(self, number: int, row: Mapping[str, Any], found: Iterable[str]) -> None:
         """Take the labels that a row states in the field of that name."""
@@ -463,11 +469,13 @@ class RatingReader:
         """Return the scale of a criterion: said, stated by rows, or that of the labels in them."""
         if found := self._given.of(name, self._stated.by_criterion.get(name)):
             return found
-        if name not in self._labelled and (words := self._words.pop(name, None)):
-            labels = labelled_by(words, self._given.positive)
-            if labels is not None:
-                self._labelled[name] = labels
-        return self._labelled.get(name)
+        if name not in self._labelled:
+            words = self._words[name]
+            self._labelled[name] = labels = labelled_by(words, self._given.positive)
+            some = 2 <= len(words) <= MOST_LABELS and name not in self._numbered
+            if labels is None and some:
+                self._unlabelled[name] = unknown_labels(words, self._given.positive)
+        return self._labelled[name]
 
     def points(
         self,
@@ -481,6 +489,8 @@ class RatingReader:
         beside: dict[str, dict[str, tuple[Any, ...]]] = defaultdict(dict)
         for name, given in answers.items():
             scale = self._scale_of(name)
+            if name in self._unlabelled:
+                continue
             if scale is not None:
                 scales[name] = scale
                 self._missing_marks.refuse_on(name, scale)
@@ -559,7 +569,12 @@ class RatingReader:
     @property
     def scale_problems(self) -> list[Problem]:
         """Return what is wrong with the scales: none for rated criteria, some for no criterion."""
-        return [*self._missing(), *self._strangers()]
+        unlabelled = [
+            Problem(where=self._raw.name, field=name, expected=expected, came=came)
+            for name, said in self._unlabelled.items()
+            for expected, _, came in [said.partition("; got ")]
+        ]
+        return [*unlabelled, *self._missing(), *self._strangers()]
 
     def _missing(self) -> Iterator[Problem]:
         """Yield one problem for all rated criteria without a stated scale."""
@@ -616,6 +631,7 @@ class RatingReader:
             f"{name}: read as labels, {', '.join(scale.labels)}; good responses get "
             f"{scale.positive!r}."
             for name, scale in self._labelled.items()
+            if scale is not None
         ]
         notes += [
             f"{name}: {n} {word!r}, counted and not learned from."
@@ -657,6 +673,10 @@ def as_mapping(value: Any) -> Mapping[Any, Any] | None:
         with contextlib.suppress(TypeError):
             return dict(value)  # how Parquet hands out maps
     return None
+
+
+def _has_letters(text: str) -> bool:
+    return any(one.isalpha() for one in text)
 
 
 def _is_label(value: Any) -> bool:

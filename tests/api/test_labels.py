@@ -62,6 +62,15 @@ def test_unknown_labels_are_refused_with_their_row():
         judgesmith.read(rows("pass", "maybe"), labels="fail,pass")
 
 
+def test_a_slip_among_known_words_is_named_by_its_row():
+    slip = rows(*["pass", "fail"] * 10, "psas")
+    with pytest.raises(judgesmith.JudgesmithError, match=r"1 problem.*\n.*row 21: human\.ok.*psas"):
+        judgesmith.read(slip)
+    with pytest.raises(judgesmith.JudgesmithError, match="1 problem") as caught:
+        judgesmith.read(rows("pass", "fail"), positive="good")
+    assert "--positive" in str(caught.value)
+
+
 def test_numbers_are_labels_where_it_is_said():
     data = judgesmith.read(rows(1, 0, 1.0), labels="0,1", positive="1")
     assert data.scales["ok"].is_verdict
