@@ -35,7 +35,7 @@ from judgesmith.optimizers.objectives.verdicts import (
     ThresholdRule,
     VerdictRate,
     is_good,
-    verdicts_of,
+    table_verdicts,
 )
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import Rows
@@ -234,7 +234,7 @@ class VerdictReport:
 
 
 def _rates(table: PredictionTable, seed: list[int]) -> dict[str, Estimate]:
-    good, passed = is_good(table), verdicts_of(table, ThresholdRule(()))
+    good, passed = is_good(table), table_verdicts(table, ThresholdRule(()))
     given = ~np.isnan(passed)
     found = {
         name: share_interval(passed[rows] == wanted, sources=table.sources[rows].tolist())

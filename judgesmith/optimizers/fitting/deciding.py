@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from judgesmith.metrics.calibration import certified_threshold
-from judgesmith.optimizers.objectives.thresholds import LIMIT, Cuts
+from judgesmith.optimizers.objectives.thresholds import FLOOR_CONFIDENCE, Cuts
 from judgesmith.optimizers.objectives.verdicts import ThresholdRule
 from judgesmith.optimizers.predictions import FloatArray, Labels
 from judgesmith.optimizers.rows import Rows
@@ -15,6 +15,8 @@ from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.signatures.aggregation import Decision
 from judgesmith.signatures.scale import shortest
+
+_SURE = f"{FLOOR_CONFIDENCE:.0%} confidence"
 
 
 def threshold_of(judge: Judge | Panel) -> float | None:
@@ -56,8 +58,8 @@ def with_decision(
     notes = []
     if not met:
         notes.append(
-            f"no threshold is shown to have {why.partition('; ')[2]} ({LIMIT:.0%} confidence) on "
-            f"the {len(share)} rows learned from; the one that comes nearest was taken."
+            f"no threshold is shown to have {why.partition('; ')[2]} ({_SURE}) on the "
+            f"{len(share)} rows learned from; the one that comes nearest was taken."
         )
     band = None
     if abstain is not None:
@@ -111,11 +113,9 @@ def _band(
         sources=sources.tolist(),
         n_candidates=5,
         rng=rng,
-        confidence=LIMIT,
+        confidence=FLOOR_CONFIDENCE,
     )
-    promised = (
-        f"at most {most:.0%} of the verdicts that it gives are wrong ({LIMIT:.0%} confidence)"
-    )
+    promised = f"at most {most:.0%} of the verdicts that it gives are wrong ({_SURE})"
     if found.threshold == -math.inf:
         return None, f"the judge gives a verdict on every row: {promised}."
     if found.threshold == math.inf:

@@ -18,11 +18,9 @@ from judgesmith.metrics.records import Estimate
 from judgesmith.metrics.resampling.draws import Counted
 from judgesmith.optimizers.objectives.base import Need, Objective, rated_terms_of
 from judgesmith.optimizers.objectives.discernment import careful_p, moved_to
-from judgesmith.optimizers.objectives.verdicts import rule_of, with_rule
+from judgesmith.optimizers.objectives.verdicts import Terms, rule_of, with_rule
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.signatures.scale import shortest
-
-Terms = tuple[tuple[float, Objective], ...]  # weights and what they weigh
 
 
 class Composite(Objective):

@@ -31,7 +31,6 @@ from judgesmith.optimizers.objectives.combining import (
     Constrained,
     Constraint,
     SeveralObjectives,
-    Terms,
     WeightedSum,
     has_wrong_sign,
 )
@@ -47,7 +46,7 @@ from judgesmith.optimizers.objectives.functions import (
     ShareScored,
     objective_of,
 )
-from judgesmith.optimizers.objectives.verdicts import VerdictCost, VerdictRate, costs_of
+from judgesmith.optimizers.objectives.verdicts import Terms, VerdictCost, VerdictRate, costs_of
 
 CORRELATIONS: tuple[Statistic, ...] = ("q", *(name for name in get_args(Statistic) if name != "q"))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgesmith.metrics.arrays import FloatArray, IntArray
 from judgesmith.metrics.verdicts.threshold import lower_bound, rows_worth
 
-LIMIT = 0.9
+FLOOR_CONFIDENCE = 0.9
 """How sure it is that a share is above its lower limit."""
 
 
@@ -74,4 +74,4 @@ class Cuts:
         own = self.good if good else ~self.good
         right = self.cells[:, 0 if good else 3]
         worth = rows_worth(self.scores[own], self.sources[own], self.thresholds)
-        return lower_bound(right / right.max(), worth, LIMIT)
+        return lower_bound(right / right.max(), worth, FLOOR_CONFIDENCE)

@@ -23,14 +23,14 @@ Cells = FloatArray
 """Counts in the last dimension: good rows passed and stopped, bad rows passed and stopped."""
 
 BoolArray = NDArray[np.bool_]
-Terms = tuple[tuple[float, Objective], ...]
+Terms = tuple[tuple[float, Objective], ...]  # weights and what they weigh
 Rate = Literal["balanced_accuracy", "mcc", "f1", "kappa", "tpr", "tnr"]
 
-N_FOLDS = 5
+PARTS_OF_SOURCES = 5
 """Of sources, where verdicts take a threshold that was learned on others."""
 
 
-def labels_of(table: PredictionTable) -> Scale:
+def people_labels(table: PredictionTable) -> Scale:
     """Return the labels that people gave; refuse ratings."""
     if isinstance(table.scale, Scale) and table.scale.is_verdict:
         return table.scale
@@ -45,11 +45,11 @@ def labels_of(table: PredictionTable) -> Scale:
 
 def is_good(table: PredictionTable) -> BoolArray:
     """Return which rows people gave the positive label, or a better one."""
-    scale = labels_of(table)
+    scale = people_labels(table)
     return np.asarray(table.human >= scale.read(scale.positive))
 
 
-def verdicts_of(table: PredictionTable, rule: ThresholdRule) -> FloatArray:
+def table_verdicts(table: PredictionTable, rule: ThresholdRule) -> FloatArray:
     """Return 1 for what the judge passes, 0 for what it stops, nan where it says nothing.
 
     A table without a threshold has one for every source, learned on all others.
@@ -65,7 +65,7 @@ def verdicts_of(table: PredictionTable, rule: ThresholdRule) -> FloatArray:
         return found
     good = is_good(table)[scored]
     found[scored] = rule.out_of_fold(
-        table.predicted[scored], good, table.sources[scored], labels_of(table)
+        table.predicted[scored], good, table.sources[scored], people_labels(table)
     )
     return found
 
@@ -84,16 +84,16 @@ class OfVerdicts(TargetMean):
         """Return which of the four counts each row adds to."""
         good = is_good(table)
         weight = -1.0 if self.lower_is_better else 1.0
-        passed = verdicts_of(table, self.rule or rule_of([((weight, self),)]))
+        passed = table_verdicts(table, self.rule or rule_of([((weight, self),)]))
         found = [good & (passed == 1), good & (passed == 0)]
         found += [~good & (passed == 1), ~good & (passed == 0)]
         return np.stack(found, axis=1).astype(np.float64)
 
     def of_target(self, table: PredictionTable) -> float:
-        return float(self.of_cells(self.cells(table).sum(axis=0), labels_of(table)))
+        return float(self.of_cells(self.cells(table).sum(axis=0), people_labels(table)))
 
     def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        cells, scale = self.cells(table), labels_of(table)
+        cells, scale = self.cells(table), people_labels(table)
         sums = group_sums(tuple(cells.T), sources, n_sources)
         return Counted(
             value=float(self.of_cells(cells.sum(axis=0), scale)),
@@ -104,7 +104,7 @@ class OfVerdicts(TargetMean):
     def row_parts(self, table: PredictionTable) -> FloatArray:
         parts = np.full(table.n, np.nan)
         for part, own in zip(table.parts, table.places.values(), strict=True):
-            cells, scale = self.cells(part), labels_of(part)
+            cells, scale = self.cells(part), people_labels(part)
             counted = np.flatnonzero(cells.any(axis=1))
             whole = float(self.of_cells(cells.sum(axis=0), scale))
             if math.isnan(whole):
@@ -296,7 +296,7 @@ class ThresholdRule:
         self, scores: FloatArray, good: BoolArray, sources: Labels, scale: Scale
     ) -> BoolArray:
         """Return what passes, by a threshold for each fold of sources that the others teach."""
-        folds = np.unique(sources, return_inverse=True)[1] % N_FOLDS
+        folds = np.unique(sources, return_inverse=True)[1] % PARTS_OF_SOURCES
         passed = np.zeros(len(scores), dtype=bool)
         for fold in np.unique(folds):
             own, rest = folds == fold, folds != fold
