@@ -32,7 +32,7 @@ def wait_for(condition, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.003)
+        time.sleep(0.01)
 
 
 def stopped(process, server, *then, number=signal.SIGINT):
