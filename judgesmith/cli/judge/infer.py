@@ -98,7 +98,7 @@ def command(
     It ends with its provenance: which rows and batches taught what. The same command again
     continues where an interrupted one was. DATA is described under 'judgesmith check --help'.
     """
-    from judgesmith.experiments.compile.estimate import inference_effort
+    from judgesmith.experiments.compile.estimate import guidelines_effort, inference_effort
     from judgesmith.experiments.compile.inferring import InferenceRun, check_inferable, infer_rubric
     from judgesmith.experiments.scoring.estimates import RunEstimate, known_price
     from judgesmith.programs.judging.executors import endpoint_of
@@ -132,6 +132,8 @@ def command(
         with blaming("--target" if target != "auto" else data):
             check_inferable(dataset, run)
         effort = inference_effort(dataset, settings)
+        if str(lm.model) != "offline":
+            effort += guidelines_effort(dataset, range(len(dataset)))
         estimate = RunEstimate.of(effort, cost_usd=effort.usd(known_price(lm)))
         print_estimate(estimate, as_json=as_json)
         return

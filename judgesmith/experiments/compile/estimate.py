@@ -398,11 +398,9 @@ def estimate_run(
     demonstrations = n_demonstrations * len(templates) * (lengths.source + lengths.response)
     characters = effort.characters + settings.protocol.samples * n_shown * demonstrations
     whole = replace(effort, characters=characters) + taught
-    if settings.infers_guidelines and parts.pool_places is not None and str(lm.model) != OFFLINE:
-        n = n_questions(sum(bool(dataset[row].rationale) for row in parts.pool_places.tolist()))
-        read = n * ROWS_AT_ONCE * 2 * LONGEST_PART
-        whole += JudgingEffort.asked(n, characters=read, answered=TOKENS_PER_TAUGHT)
-        whole += one * (n_selection if n else 0)  # judged with guidelines, and without
+    if settings.infers_guidelines and str(lm.model) != OFFLINE:
+        guided = guidelines_effort(dataset, parts.pool_places)
+        whole += guided + one * (n_selection if guided.calls else 0)  # with them, and without
     costs = [whole.usd(known_price(one)) for one in (lm, *others)]
     known_costs = [one for one in costs if one is not None]
     return RunEstimate.of(
@@ -410,6 +408,13 @@ def estimate_run(
         cost_usd=max(known_costs) if len(known_costs) == len(costs) else None,
         searched=found is not None and found.expected is not None,
     )
+
+
+def guidelines_effort(dataset: DataSet, places: Sequence[int]) -> JudgingEffort:
+    """Return what the questions about raters' words at some places take at most."""
+    n = n_questions(sum(bool(dataset[place].rationale) for place in places))
+    read = n * ROWS_AT_ONCE * 2 * LONGEST_PART
+    return JudgingEffort.asked(n, characters=read, answered=TOKENS_PER_TAUGHT)
 
 
 def prompts_averaged(settings: CompileSettings, judge: Judge) -> int:

@@ -75,7 +75,7 @@ class Parts:
     n_known: int = 0
     n_chosen: int = 0
     n_versions: int = 0
-    pool_places: IntArray | None = None
+    pool_places: Sequence[int] = ()
     versions: ChosenVersions | None = None
 
     def counts(self, targets: ChosenTargets) -> dict[str, int]:
@@ -145,17 +145,16 @@ def parts_of(
         selection.refuse_constant(targets.compared)
         refuse_too_few_versions(selection, settings.objective)
     reported = None if changed is None else replace(changed, seen=selection.kinds)
-    taught = rows(split.tuning[pool])
-    words = [dataset[place] for place in rated[split.tuning[pool]].tolist()]
+    pool_places = rated[split.tuning[pool]].tolist()
     parts = Parts(
-        pool=None if taught is None else _explained(taught, words, whole.name, settings),
+        pool=_explained(rows(split.tuning[pool]), dataset, pool_places, whole.name, settings),
         selection=selection,
         heldout=rows(split.heldout, reported, unseen=True),
         heldout_places=rated[split.heldout],
         n_known=n_known,
         n_chosen=n_chosen,
         n_versions=len(dataset) - len(originals),
-        pool_places=rated[split.tuning[pool]],
+        pool_places=pool_places,
         versions=changed,
     )
     _check_objective(settings.aims, parts, targets)
@@ -213,12 +212,16 @@ def n_explained(dataset: DataSet, settings: CompileSettings) -> int:
 
 
 def _explained(
-    pool: Rows, items: Sequence[RatedItem], target: str, settings: CompileSettings
-) -> Rows:
+    pool: Rows | None,
+    dataset: DataSet,
+    places: Sequence[int],
+    target: str,
+    settings: CompileSettings,
+) -> Rows | None:
     """Return training rows with the raters' words, which no other rows get."""
     length = settings.rationale_length
-    words = tuple(words_of(item, target, length) if length else {} for item in items)
-    return replace(pool, rationale=words) if any(words) else pool
+    words = tuple(words_of(dataset[place], target, length) for place in places if length)
+    return pool if pool is None or not any(words) else replace(pool, rationale=words)
 
 
 def words_of(item: RatedItem, target: str, length: int) -> dict[str, str]:

@@ -197,11 +197,9 @@ def guided_start(
 
     They are read from training rows and compared on validation rows.
     """
-    settings, places = work.settings, parts.pool_places
-    if not settings.infers_guidelines or places is None:
-        return start
-    rows = explained_rows(dataset, targets.whole, places.tolist())
-    if not rows:
+    settings = work.settings
+    rows = explained_rows(dataset, targets.whole, parts.pool_places)
+    if not settings.infers_guidelines or not rows:
         return start
     if str(work.lm.model) == OFFLINE:
         work.notes.append("the offline model reads no guidelines, so none were inferred.")

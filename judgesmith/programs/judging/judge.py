@@ -152,7 +152,7 @@ def without_untold(
 _GUIDELINES = "rules of judging, one per line, as people who rated such responses put them"
 
 
-def with_guidelines(
+def guided_question(
     signature: type[dspy.Signature], told: Mapping[str, str]
 ) -> type[dspy.Signature]:
     """Return a question with a field for guidelines, after what else is told; else as it is."""
@@ -475,7 +475,7 @@ class FamilyJudge(Judge):
             if {"score", "assessments"} & set(signature.output_fields):
                 signature = question_on(signature, own.answers, explain, ends=asked.ends)
             told = {**dict.fromkeys(form.told, ""), **self.fixed_inputs(name)}
-            found[name] = without_untold(with_guidelines(signature, told), told)
+            found[name] = without_untold(guided_question(signature, told), told)
         return found
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.quality.raters_words import GUIDELINES, WORDS, WordsWorld, explained
+from benchmarks.quality.raters_words import GUIDELINES, VERDICTS, WORDS, WordsWorld, explained
 from benchmarks.simulated_endpoint.serving import simulated_lm
 from judgesmith.errors import InputError
 from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge
@@ -16,9 +16,10 @@ from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric
 from judgesmith.experiments.compile.split import words_of
 from judgesmith.optimizers.rows import rated_example, rows_from
 from judgesmith.optimizers.space.demonstrations import Pool
-from judgesmith.programs import ActiveCritic, DirectJudge, score_batch
+from judgesmith.programs import ActiveCritic, DirectJudge, VerdictJudge, score_batch
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.families.guidelines import ExplainedRow, guidelines_from
+from judgesmith.programs.families.verdict import VerdictConfig
 from judgesmith.programs.lm import model
 from judgesmith.signatures import RatedItem, Rubric, Scale
 from judgesmith.signatures.config import ActiveCriticConfig
@@ -268,3 +269,44 @@ def test_an_estimate_counts_the_questions_about_words():
     with_them = estimate_run(dataset, same, lm)
     bare = estimate_run(dataset, without(same, ["guidelines"]), lm)
     assert with_them.calls > bare.calls
+
+
+CRITERIA = {"task": "Judge.", "criteria": {"clarity": "Is it clear?"}}
+
+
+@pytest.mark.parametrize(("asks", "label"), [("overall", "fail"), ("checks", "no")])
+def test_a_verdict_judge_shows_labels_with_critiques(asks, label):
+    example = rated_example(
+        RatedItem(source="s", response="r"),
+        0.0,
+        VERDICTS,
+        group=0,
+        criteria={"clarity": 0.0},
+        rationale={"score": "It is vague.", "clarity": "It is vague."},
+    )
+    pool = Pool(rows=rows_from([example]), runs={})
+    protocol = VerdictConfig(asks=asks, rubric=Rubric.model_validate(CRITERIA))
+    shown = pool.draw(protocol, 1, 0, np.random.default_rng(0))
+    ((one,),) = shown.values()
+    assert one.outputs == {"critique": "It is vague.", "verdict": label}
+    judge = VerdictJudge(protocol.model_copy(update={"demonstrations": shown}))
+    (template,) = judge.templates().values()
+    assert f"It is vague.\n\n[[ ## verdict ## ]]\n{label}" in template.turns[-1].text
+    bare = pool.draw(protocol.decided({"explain": "none"}), 1, 0, np.random.default_rng(0))
+    assert [dict(one.outputs) for many in bare.values() for one in many] == [{"verdict": label}]
+
+
+def test_a_label_that_is_not_known_is_not_shown():
+    scale = Scale.of_labels("bad", "odd", "good", positive="good")
+    example = rated_example(RatedItem(response="r"), 0.0, scale, group=0)
+    pool = Pool(rows=rows_from([example]), runs={})
+    assert pool.draw(VerdictConfig(answers=scale), 1, 0, np.random.default_rng(0)) == {}
+
+
+def test_a_verdict_judge_is_compiled_with_demonstrations():
+    dataset, _ = explained(0)
+    settings = CompileSettings(judge="verdict", criteria="given", optimizer="random", n_rounds=2)
+    found = compile_judge(dataset, settings, lm=model(ledger=None))
+    assert settings.n_demonstrations == 3
+    shown = [one for one in found.saved.history if one["stage"] == "demonstrations"]
+    assert [one["n_demonstrations"] for one in shown] == [0, 3]
