@@ -87,10 +87,11 @@ class WordsWorld:
             named = {kind for kind in _NAMED if _NAMED[kind] in fields.get("guidelines", "")}
             for one in question.examples:
                 kind = self.kinds.get((one.inputs.get("response") or "").strip())
-                if kind and _NAMED[kind] in one.outputs.get("explanation", ""):
+                if kind and any(_NAMED[kind] in text for text in one.outputs.values()):
                     named.add(kind)
             score = self._score(fields.get("response", "").strip(), named)
-            said = {"explanation": "As it reads.", "score": score}
+            said = dict.fromkeys(("explanation", "critique"), "As it reads.")
+            said |= {"score": score, "verdict": "pass" if score >= 50 else "fail"}
         other = "Judge the response by the criteria."  # where a text is to be rewritten
         parts = [f"[[ ## {name} ## ]]\n{_text(said.get(name, other))}" for name in question.outputs]
         return "\n\n".join([*parts, "[[ ## completed ## ]]"])

@@ -56,14 +56,18 @@ def found():
     return dataset, compile_judge(dataset, QUICK, lm=simulated_lm(world))
 
 
-@pytest.mark.parametrize("optimizer", ["random", "effects", "reflective"])
-def test_no_request_holds_the_words_of_a_test_or_validation_row(optimizer):
+@pytest.mark.parametrize(
+    ("judge", "optimizer"),
+    [("score", "random"), ("score", "effects"), ("score", "reflective"), ("verdict", "effects")],
+)
+def test_no_request_holds_the_words_of_a_test_or_validation_row(judge, optimizer):
     dataset, kinds = explained(1)
     dataset = marked(dataset)
     world = WordsWorld(kinds)
     more = {"effort": "light"} if optimizer == "effects" else {"n_trials": 2}
+    more |= {"protocol": COARSE} if judge == "score" else {"objective": "balanced_accuracy"}
     settings = CompileSettings(
-        protocol=COARSE, criteria="given", optimizer=optimizer, learn_weights=False, **more
+        criteria="given", optimizer=optimizer, learn_weights=False, rationale_length=500, **more
     )
     result = compile_judge(dataset, settings, lm=simulated_lm(world))
     everything = "\n".join(world.asked)
@@ -71,12 +75,13 @@ def test_no_request_holds_the_words_of_a_test_or_validation_row(optimizer):
     training = [place for place, item in enumerate(dataset) if item.key in taught]
     others = [place for place in range(len(dataset)) if place not in training]
     assert set(result.heldout_places.tolist()) <= set(others)
+    assert (result.saved.protocol.judge == "verdict") == (judge == "verdict")
     assert canaries(training, everything)
     assert not canaries(others, everything)
     # What is judged is never told what was said of it.
     for text in world.asked:
         *_, question = text.rpartition("[[ ## response ## ]]")
-        if "[[ ## score ## ]]" in text:
+        if f"[[ ## {judge} ## ]]" in text:
             place = next((p for p, one in enumerate(dataset) if one.response in question), None)
             assert place is None or f"CANARY{place}END" not in text
     world.asked.clear()
