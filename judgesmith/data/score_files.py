@@ -25,7 +25,6 @@ from judgesmith.data.scores import (
     given_in,
     key_of,
     keys_of,
-    label_in,
     matched,
     named_key,
     names_in,
@@ -34,6 +33,7 @@ from judgesmith.data.scores import (
     only_one,
     pair_in,
     placed_rows,
+    recorded_label,
     same_kind,
     target_in,
 )
@@ -391,7 +391,7 @@ def _scores(rows: Sequence[Placed], dataset: DataSet, *, label: str, n_unused: i
         criteria=criteria_of if any(criteria_of) else (),
         target=target_in(rows),
         samples=samples,
-        recorded=tuple(matched(rows, dataset, label_in)),
+        recorded=tuple(matched(rows, dataset, recorded_label)),
     )
 
 

@@ -182,7 +182,7 @@ class RecordedLabel:
         )
 
 
-def label_in(where: str, row: Mapping[str, Any]) -> RecordedLabel | Problem:
+def recorded_label(where: str, row: Mapping[str, Any]) -> RecordedLabel | Problem:
     """Return what a row says beside its score, or what is wrong with it."""
     given = row.get("probability")
     try:
