@@ -91,6 +91,17 @@ def is_undecided(answer: object) -> bool:
     return isinstance(answer, str) and answer.strip().casefold() in UNDECIDED
 
 
+class UnfitWordsError(InputError):
+    """Words of raters that do not go with their ratings; ``came`` is what they are."""
+
+    def __init__(self, came: str) -> None:
+        super().__init__(f"{ONE_PER_RATING}; got {came}")
+        self.came = came
+
+
+ONE_PER_RATING = "a text, or one per rating"
+
+
 def rationales_for(
     value: Any, criterion: str, criteria: Sequence[str], n: int
 ) -> tuple[str | None, ...]:
@@ -110,6 +121,6 @@ def rationales_for(
     wrong = next((one for one in texts if one is not None and not isinstance(one, str)), None)
     if wrong is not None or len(texts) > max(n, 1):
         came = shown_value(wrong) if wrong is not None else f"{len(texts)} texts for {n} ratings"
-        raise InputError(f"a text, or one per rating; got {came}")
+        raise UnfitWordsError(came)
     said = [one.strip() or None if one else None for one in texts]
     return (*said, *[None] * (n - len(said)))

@@ -18,7 +18,9 @@ from judgesmith.data.columns import KNOWN_NAMES, OVERALL, RATIONALE_OF, ColumnMa
 from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.labels import (
     MOST_LABELS,
+    ONE_PER_RATING,
     LabelsGiven,
+    UnfitWordsError,
     given_labels,
     is_undecided,
     labelled_by,
@@ -552,9 +554,9 @@ class RatingReader:
         value = value if (mapping := as_mapping(value)) is None else mapping
         try:
             return rationales_for(value, name, [name] if own else criteria, n)
-        except InputError as fault:
-            expected, _, came = str(fault).partition("; got ")
-            self._raw.problem(number, at="+".join(columns), expected=expected, came=came)
+        except UnfitWordsError as fault:
+            at = "+".join(columns)
+            self._raw.problem(number, at=at, expected=ONE_PER_RATING, came=fault.came)
             return ()
 
     def _rater_names(
