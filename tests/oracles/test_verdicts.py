@@ -391,6 +391,14 @@ def test_a_rater_who_says_the_opposite_is_found_out():
     assert np.allclose(np.sum(found.probabilities, axis=1), 1)
 
 
+def test_a_frame_is_read_by_rows():
+    frame = pd.DataFrame(RATERS, columns=["anna", "ben", "eva", "tom"])
+    assert m.dawid_skene(frame).probabilities[2] == m.dawid_skene(RATERS).probabilities[2]
+    assert m.tpr(pd.Series(["pass", "fail"]), pd.Series(["pass", "fail"])) == 1
+    with pytest.raises(ValueError, match="2 rows"):
+        m.tpr(pd.Series(["pass", pd.NA, None]), ["pass"] * 3)
+
+
 def test_items_without_labels_are_nan_and_one_step_is_not_convergence():
     found = m.dawid_skene([["pass", "pass"], [None, None], ["fail", "pass"], ["fail", "fail"]])
     assert np.isnan(found.probabilities[1]).all()

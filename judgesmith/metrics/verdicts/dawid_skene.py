@@ -115,9 +115,9 @@ def _errors(said: FloatArray, chances: FloatArray, n_classes: int) -> FloatArray
 
 def _coded(ratings: RaterTable, classes: Classes) -> tuple[IntArray, tuple[object, ...]]:
     """Return the place of each label, -1 where missing, and the labels."""
-    table = [
-        list(row) for row in (ratings.tolist() if isinstance(ratings, np.ndarray) else ratings)
-    ]
+    # A frame iterates over its columns.
+    rows = ratings.to_numpy() if hasattr(ratings, "to_numpy") else ratings
+    table = [list(row) for row in (rows.tolist() if isinstance(rows, np.ndarray) else rows)]
     widths = {len(row) for row in table}
     if len(widths) > 1:
         raise ValueError(f"ratings must have one column per rater; got rows of {sorted(widths)}.")
