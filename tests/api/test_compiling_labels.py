@@ -76,6 +76,14 @@ def test_the_saved_judge_gives_the_labels_that_were_reported(compiled, data):
     assert all((one.probability["pass"] >= least) == (one.label == "pass") for one in said)
 
 
+def test_a_run_that_starts_from_it_chooses_a_threshold_anew(compiled, data):
+    again = judgesmith.CompileSettings(cost="fail=9", optimizer="none")
+    found = judgesmith.compile(data, again, earlier=compiled.saved)
+    before, after = (one.saved.protocol.aggregation.decision for one in (compiled, found))
+    assert after.why == "cost(fail=9)"
+    assert after.threshold > before.threshold
+
+
 def test_costs_move_the_threshold(data):
     def threshold(cost):
         settings = judgesmith.CompileSettings(judge="direct", optimizer="none", cost=cost)

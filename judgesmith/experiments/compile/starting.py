@@ -83,6 +83,9 @@ def start_of(
     protocol = settings.protocol
     judge_of = family_of(protocol.judge).judge_of
     own = protocol.aggregation
+    if own.decision is not None:  # the threshold is chosen anew, and nothing is left to people
+        own = own.model_copy(update={"decision": None})
+        protocol = protocol.model_copy(update={"aggregation": own})
     if own.kind == "linear" and own.scale != targets.whole.scale:
         protocol = protocol.model_copy(update={"aggregation": Aggregation()})
         work.notes.append(
