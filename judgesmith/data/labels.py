@@ -42,7 +42,7 @@ def _said(label: object) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)
 
 
-def labelled_by(words: Mapping[object, int], positive: str | None = None) -> Scale | None:
+def labelled_by(words: Mapping[Any, int], positive: str | None = None) -> Scale | None:
     """Return the labels that the words in a column are, by how often; None where they are none.
 
     Booleans, pass and fail, yes and no are known, a few slips among them left aside. Other words
@@ -65,7 +65,7 @@ def labelled_by(words: Mapping[object, int], positive: str | None = None) -> Sca
 _SLIPS = 0.1  # other words, at most, by known ones
 
 
-def unknown_labels(words: Mapping[object, int], positive: str | None) -> str:
+def unknown_labels(words: Mapping[Any, int], positive: str | None) -> str:
     """Return what is to be said of words that are no labels yet."""
     several = ", ".join(sorted({_said(one) for one in words}))
     if positive is not None:
