@@ -63,13 +63,14 @@ def converted(
 ) -> None:
     """Write the published FILES of the dataset NAME to OUT.jsonl, as rows of rated data.
 
-    NAME may also be a tool whose traces or logs have assessments, such as mlflow.
+    NAME may also be a tool whose traces or logs have assessments, such as mlflow or promptfoo.
 
     'judgesmith data list' names the sets, and their files; each file may be packed (.gz). OUT.jsonl
     appears whole, or, where anything in FILES cannot be read, not at all.
     """
     from judgesmith.data.convert import conversion_named, convert
     from judgesmith.data.formats.opening import open_rows
+    from judgesmith.data.formats.text import json_rows
 
     with blaming("NAME"):
         conversion = conversion_named(name)
@@ -77,9 +78,11 @@ def converted(
     twice = next((one for one in files if files.count(one) > 1), None)
     if twice is not None:
         raise OptionError(f"{twice} is given twice.", option="FILES", hint="name each file once.")
+    # Packed logs of Inspect have an ending of their own.
+    other = json_rows if conversion.name == "inspect" else None
     for one in files:
         with blaming(one):
-            open_rows(one)  # which reads nothing yet
+            open_rows(one, reader=other)  # which reads nothing yet
     with blaming("FILES"):
         made = convert(conversion, map(Path, files), place, assessor=assessor)
     if as_json:

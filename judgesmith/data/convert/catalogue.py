@@ -15,6 +15,7 @@ from judgesmith.data.convert.dialogues import (
     SFRES,
     TOPICAL_CHAT,
 )
+from judgesmith.data.convert.evaluations import INSPECT, OPENAI_EVALS, PROMPTFOO
 from judgesmith.data.convert.records import Conversion, PublishedFiles, lacks_ratings
 from judgesmith.data.convert.stories import HANNA, OPENMEVA_ROC, OPENMEVA_WP
 from judgesmith.data.convert.summaries import NEWSROOM, QAGS_CNNDM, QAGS_XSUM, SUMMEVAL
@@ -46,6 +47,9 @@ CONVERSIONS = {
         MLFLOW,
         LANGFUSE,
         PHOENIX,
+        INSPECT,
+        OPENAI_EVALS,
+        PROMPTFOO,
     )
 }
 """Every conversion by name, in the order in which they are listed."""

@@ -66,6 +66,14 @@ FILES = (
     ("phoenix", ".json", [{"context.span_id": "s", "attributes.input.value": "i",
                            "attributes.output.value": "o", "annotations": [
         {"name": "ok", "annotator_kind": "HUMAN", "result": {"label": "pass", "score": 1}}]}]),
+    ("inspect", ".json", {"version": 2, "eval": {"task": "t", "model": "m"}, "samples": [
+        {"id": 1, "input": "i", "output": {"completion": "o"}, "scores": {"s": {
+            "value": "C", "history": [{"value": "I"}, {"provenance": {"author": "a"}}]}}}]}),
+    ("openai-evals", ".jsonl", [{"object": "eval.run.output_item", "datasource_item_id": 1,
+                                 "results": [], "sample": {"input": [], "output": []}}]),
+    ("promptfoo", ".json", {"results": {"version": 3, "results": [
+        {"vars": {"q": "i"}, "provider": "p", "response": {"output": "o"}, "gradingResult": {
+            "pass": True, "reason": "Manual result", "componentResults": []}}]}}),
 )  # fmt: skip
 
 

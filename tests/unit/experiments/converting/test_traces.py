@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,9 @@ OF_EACH = {
     "mlflow": ["mlflow_traces.jsonl"],
     "langfuse": ["langfuse_scores.jsonl", "langfuse_observations.jsonl"],
     "phoenix": ["phoenix_spans.jsonl", "phoenix_annotations.jsonl"],
+    "inspect": ["inspect.json"],
+    "openai-evals": ["evals_modelgraded.jsonl"],
+    "promptfoo": ["promptfoo.json"],
 }
 
 
@@ -91,6 +95,78 @@ def test_phoenix_joins_annotations_with_spans(rows_of, files):
     assert rows["Then it is 4 euros."]["context"] == BEFORE
 
 
+def packed(log, path):
+    """Write a log as the .eval file that Inspect made before it took to Zstandard."""
+    document = json.loads(log.read_text("utf-8"))
+    samples = document.pop("samples")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for one in samples:
+            file.writestr(f"samples/{one['id']}_epoch_1.json", json.dumps(one))
+        file.writestr("header.json", json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize("form", ["json", "eval"])
+def test_inspect_tells_edits_by_people_from_scorers(rows_of, tmp_path, form):
+    log = (
+        MADE / "inspect.json"
+        if form == "json"
+        else packed(MADE / "inspect.json", tmp_path / "a.eval")
+    )
+    rows, _ = rows_of("inspect", log)
+    rows = by_response(rows)
+    lamp = rows["Yes, within 30 days."]
+    assert lamp["human"] == {"model_graded_qa": ["P"]}
+    assert (lamp["labels"], lamp["ordered"]) == ({"model_graded_qa": ["I", "P", "C"]}, True)
+    assert lamp["raters"] == {"model_graded_qa": ["anna"]}
+    assert rows["4 euros."]["references"] == ["4 euros", "4 EUR"]
+    assert (rows["4 euros."]["source"], rows["4 euros."]["context"]) == ("And for 20?", BEFORE)
+    rows, _ = rows_of("inspect", log, assessor="llm")
+    graded = {response: row["human"] for response, row in by_response(rows).items()}
+    assert graded["Yes, within 30 days."] == {"model_graded_qa": ["C"]}  # before the edit
+    rows, _ = rows_of("inspect", log, assessor="code")
+    assert {tuple(row["human"]["includes"]) for row in rows.values()} == {("C",), ("I",)}
+
+
+def test_an_inspect_log_that_cannot_be_unpacked_says_how_to_get_one(rows_of):
+    with zipfile.ZipFile(MADE / "inspect.eval") as log:
+        try:
+            log.read("header.json")
+        except NotImplementedError:
+            with pytest.raises(InputError, match="inspect log convert"):
+                rows_of("inspect", "inspect.eval")
+            return
+    rows, _ = rows_of("inspect", "inspect.eval")  # where Python unpacks Zstandard
+    assert len(rows) == 3
+
+
+def test_evals_have_no_people(rows_of):
+    with pytest.raises(InputError, match="assessed by people"):
+        rows_of("openai-evals", "evals_includes.jsonl")
+    rows, _ = rows_of("openai-evals", "evals_includes.jsonl", assessor="code")
+    assert by_response(rows)["Delivery is always free."]["human"] == {"match": [False]}
+    rows, _ = rows_of("openai-evals", "evals_modelgraded.jsonl", assessor="llm")
+    graded = by_response(rows)["Delivery is always free."]
+    assert graded["human"] == {"choice": ["N"], "score": [0]}
+    assert graded["rationale"]["choice"] == ["It contradicts.\nN"]
+    rows, _ = rows_of("openai-evals", "openai_output_items.jsonl", assessor="llm")
+    item = by_response(rows)["Delivery is always free."]
+    assert item["human"] == {"correct": [False]}
+    assert item["rationale"] == {"correct": ["Only above 50 euros."]}
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_promptfoo_tells_ratings_from_assertions(rows_of, ending):
+    rows, _ = rows_of("promptfoo", f"promptfoo.{ending}")
+    free = rows["Delivery is always free.", "shop-1"]
+    assert (free["source"], free["human"]) == ("Is delivery free?", {"overall": [False]})
+    assert free["rationale"] == {"overall": ["Only above 50 euros, says our page."]}
+    assert len(rows) == 3
+    rows, made = rows_of("promptfoo", f"promptfoo.{ending}", assessor="llm")
+    assert rows["Delivery is always free.", "shop-1"]["human"] == {"correct": [False]}
+    assert (made.n_rows, len(made.sources), len(made.systems)) == (4, 2, 2)
+
+
 def test_only_traces_have_assessors(rows_of, tmp_path):
     with pytest.raises(InputError, match="no ratings by models in hanna"):
         rows_of("hanna", tmp_path / "x.csv", assessor="llm")
@@ -109,6 +185,12 @@ def test_only_traces_have_assessors(rows_of, tmp_path):
         ("mlflow", {"a.json": "[1, {}]"}, "entry: expected an object"),
         ("mlflow", {"a.jsonl": '{"info": {}}'}, "a.jsonl:1: trace_id"),
         ("mlflow", {"a.jsonl": "{broken"}, "one JSON object"),
+        ("inspect", {"a.eval": "PK no zip"}, "a whole log"),
+        ("inspect", {"a.json": '{"version": 9, "samples": [{"id": 1}]}'}, "version 1 or 2"),
+        ("inspect", {"a.json": "[]"}, "at least one row"),
+        ("promptfoo", {"a.json": '{"results": {"version": 7, "results": []}}'}, "version 1 to 4"),
+        ("promptfoo", {"a.json": '{"results": []}'}, "results.results"),
+        ("openai-evals", {"a.jsonl": '{"x": 1}'}, "an event of the evals recorder"),
     ],
 )
 def test_what_is_no_such_file_is_refused_with_its_place(tmp_path, capsys, name, files, said):
