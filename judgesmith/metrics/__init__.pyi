@@ -45,7 +45,7 @@ from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.shares import percent_agreement
 from judgesmith.metrics.verdicts.comparing import compare_verdicts
 from judgesmith.metrics.verdicts.curves import average_precision, roc_auc, verdict_curves
-from judgesmith.metrics.verdicts.dawid_skene import dawid_skene, gwet_ac1
+from judgesmith.metrics.verdicts.estimation import dawid_skene, gwet_ac1
 from judgesmith.metrics.verdicts.rates import corrected_rates
 from judgesmith.metrics.verdicts.shares import (
     accuracy,

@@ -300,7 +300,15 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
         *("--criteria-calls", "--explain", "--answer-tokens", "--steps", "--questions"),
         *("--without", "--rounds", "--draws", "--screen", "--vary-samples", "--storage"),
         *("--task", "--kinds", "--holdout-kinds", "--versions", "--coverage", "--within"),
-        *("--partial-demos", "--lexical", "--inference", "--split-rows", "--percent-of-max"),
+        *(
+            "--partial-demos",
+            "--rationale-length",
+            "--guidelines",
+            "--lexical",
+            "--inference",
+            "--split-rows",
+            "--percent-of-max",
+        ),
     ),
 )
 @click.argument("data", cls=DataArgument, nargs=-1, required=True, metavar="DATA…")
@@ -329,8 +337,8 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
     "--without",
     default="",
     metavar="PART,…",
-    help="Leave out explanations, task, criteria, mcs, os, search, weights or confirmation (the "
-    "significance test against the baseline).",
+    help="Leave out explanations, task, criteria, mcs, os, search, weights, confirmation (the "
+    "significance test against the baseline), rationales or guidelines (raters' words).",
 )
 @field_options(
     CompileFields,
@@ -364,7 +372,7 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
 )
 @field_options(CompileFields, "task", "kinds", "holdout_kinds", "versions")
 @calibration_options
-@field_options(CompileFields, "partial_demos", "lexical")
+@field_options(CompileFields, "partial_demos", "rationale_length", "guidelines", "lexical")
 @field_options(InferenceSettings, "inference")
 @field_options(CompileFields, "holdout", "split_rows", "percent_of_max", "seed")
 @max_unscored_option

@@ -5,7 +5,7 @@ from judgesmith.metrics.verdicts.curves import (
     roc_auc,
     verdict_curves,
 )
-from judgesmith.metrics.verdicts.dawid_skene import DawidSkene, dawid_skene, gwet_ac1
+from judgesmith.metrics.verdicts.estimation import DawidSkene, dawid_skene, gwet_ac1
 from judgesmith.metrics.verdicts.rates import (
     PassRate,
     PassRateDifference,
