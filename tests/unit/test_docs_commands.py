@@ -23,7 +23,8 @@ LINE = re.compile(
 )
 SCRIPT = re.compile(r"python3? ((?:examples|docs)/[\w/]+\.py)([^`\n|>&#]*)")
 BENCHMARK = re.compile(r"python -m\s+benchmarks\s+run\s+((?:(?!\n\n)[^`|>&#;:,])*)")
-OF_OTHERS = ("--enable-lora", "--lora-modules", "--hook-stage")  # of vLLM, and of pre-commit
+# Of vLLM, of pre-commit, and of Inspect.
+OF_OTHERS = ("--enable-lora", "--lora-modules", "--hook-stage", "--output-dir")
 # Options that are neither of a command: of scripts, of pytest with our plugin, of exported files.
 ELSEWHERE = (
     "judgesmith/pytest_*.py",

@@ -436,7 +436,7 @@ def test_the_usual_optimizers_are_part_of_the_fingerprint(study_spec):
 
 def test_data_that_cannot_be_read_are_named_with_their_line(study_spec):
     (study_spec / "rows.jsonl").write_text(
-        '{"response": 1, "overall": "x"}\n{"response": 2, "overall": "y"}\n'
+        '{"response": 1, "overall": [[]]}\n{"response": 2, "overall": {}}\n'
     )
     with pytest.raises(
         SpecError, match=r"spec\.yaml:3: data\.answers: rows\.jsonl:1: .* more: see"
