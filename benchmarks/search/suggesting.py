@@ -24,7 +24,7 @@ from scipy.stats import t
 from benchmarks.harness import Row, benchmark, rated, seeds_of, spread
 from benchmarks.search.stages import TARGETS
 from judgesmith.data import DataSet, Targets, targets_of
-from judgesmith.data.rating_sheets import RANDOM
+from judgesmith.data.sheets.ratings import RANDOM
 from judgesmith.experiments.compile.split import rows_to_fit
 from judgesmith.experiments.labels.suggesting import (
     STRATEGIES,

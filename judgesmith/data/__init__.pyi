@@ -4,9 +4,9 @@ from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.items import DataSet
 from judgesmith.data.joining import read_many
 from judgesmith.data.problems import DataError, Problem
-from judgesmith.data.rating_sheets import write_rating_sheet
 from judgesmith.data.reading import read_items, stream_items
 from judgesmith.data.score_files import PairedAnswers, read_recorded, read_scores
+from judgesmith.data.sheets.ratings import write_rating_sheet
 from judgesmith.data.targets import Targets, targets_of
 
 __all__ = [

@@ -17,7 +17,9 @@ from judgesmith.data.formats.raw import ReadOptions
 from judgesmith.data.items import DataSet
 from judgesmith.data.labels import LabelsGiven
 from judgesmith.data.problems import DataError, Problem, shown_value
-from judgesmith.data.rating_sheets import (
+from judgesmith.data.reading import ColumnsGiven, read_part
+from judgesmith.data.rows import ScaleGiven, given_scales
+from judgesmith.data.sheets.ratings import (
     SELECTION,
     SUGGESTED_BY,
     RatingForm,
@@ -25,8 +27,6 @@ from judgesmith.data.rating_sheets import (
     chosen_note,
     stated_key,
 )
-from judgesmith.data.reading import ColumnsGiven, read_part
-from judgesmith.data.rows import ScaleGiven, given_scales
 from judgesmith.errors import InputError
 from judgesmith.signatures import RatedItem, Scale
 

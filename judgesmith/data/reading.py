@@ -16,15 +16,6 @@ from judgesmith.data.formats.raw import RawRows, ReadOptions
 from judgesmith.data.items import DataSet
 from judgesmith.data.labels import LabelsGiven
 from judgesmith.data.problems import DataError, Problem, shown_value
-from judgesmith.data.rating_sheets import (
-    COMMENT,
-    MARKS,
-    RatingForm,
-    Strays,
-    chosen_note,
-    lost_columns,
-    restored,
-)
 from judgesmith.data.rows import (
     RATED_FIELDS,
     GivenScales,
@@ -32,6 +23,15 @@ from judgesmith.data.rows import (
     ScaleGiven,
     TextReader,
     given_scales,
+)
+from judgesmith.data.sheets.ratings import (
+    COMMENT,
+    MARKS,
+    RatingForm,
+    Strays,
+    chosen_note,
+    lost_columns,
+    restored,
 )
 from judgesmith.signatures.items import RatedItem
 

@@ -21,7 +21,7 @@ from judgesmith.data.formats.raw import RawRows, Row
 from judgesmith.data.items import DataSet
 from judgesmith.data.labels import is_undecided
 from judgesmith.data.problems import DataError, Problem, nothing_in, shown_value
-from judgesmith.data.sheets import as_written, cell_of
+from judgesmith.data.sheets.cells import as_written, cell_of
 from judgesmith.errors import InputError, file_faults
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason
 from judgesmith.signatures.scale import Scale

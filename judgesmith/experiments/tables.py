@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from judgesmith.data.sheets import cell_of
+from judgesmith.data.sheets.cells import cell_of
 from judgesmith.programs.artifacts.card import printable
 from judgesmith.programs.artifacts.record import agreement_text
 

@@ -9,7 +9,17 @@ from locking import digest
 
 COMMANDS = [
     *("check", "infer", "compile", "ablate", "show", "panel", "take", "score", "prefer"),
-    *("evaluate", "compare", "errors", "perturb", "discern", "benchmark", "suggest", "exemplars"),
+    *(
+        "evaluate",
+        "compare",
+        "rate",
+        "errors",
+        "perturb",
+        "discern",
+        "benchmark",
+        "suggest",
+        "exemplars",
+    ),
     *("distil", "finetune", "export", "serve", "recheck", "drift", "init", "experiment", "report"),
 ]
 GROUPS = {

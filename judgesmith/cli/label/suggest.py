@@ -123,7 +123,7 @@ def command(
     """
     import numpy as np
 
-    from judgesmith.data.rating_sheets import write_rating_sheet
+    from judgesmith.data.sheets.ratings import write_rating_sheet
     from judgesmith.experiments.labels.suggesting import (
         Unrated,
         asked_criteria,
@@ -205,7 +205,7 @@ def command(
 
 def _sheet_place(output: str, *read: str, force: bool) -> Path:
     """Return where the sheet goes, before anything is asked."""
-    from judgesmith.data.sheets import sheet_place
+    from judgesmith.data.sheets.cells import sheet_place
 
     place = file_place(output, *read, like="rate.csv")
     with blaming(OUTPUT):
@@ -216,7 +216,7 @@ def _sheet_place(output: str, *read: str, force: bool) -> Path:
 
 def _is_plain(item: Any) -> bool:
     """Say whether a row is rated and was not chosen."""
-    from judgesmith.data.rating_sheets import was_chosen
+    from judgesmith.data.sheets.ratings import was_chosen
 
     return any(item.human.values()) and not was_chosen(item)
 
@@ -240,7 +240,7 @@ def _plain(found: Suggestions) -> dict[str, Any]:
 
 
 def _print(found: Suggestions, criteria: dict[str, Scale], output: str) -> None:
-    from judgesmith.data.rating_sheets import heading
+    from judgesmith.data.sheets.ratings import heading
     from judgesmith.signatures.judgement import by_sentence
 
     how = ", ".join(f"{n} {_HOW[by]}" for by, n in _by(found))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.data.items import DataSet
-from judgesmith.data.sheets import cell_of
+from judgesmith.data.sheets.cells import cell_of
 from judgesmith.experiments.ablate.report import CALLS, AblationTable, table_of
 from judgesmith.experiments.ablate.rows import (
     BLOCKS,

@@ -18,7 +18,7 @@ from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.items import DEFINITIONS, PROVENANCE
 from judgesmith.data.problems import DataError, Problem, shown_value
-from judgesmith.data.sheets import cell_of, number_cell, sheet_bytes
+from judgesmith.data.sheets.cells import cell_of, number_cell, sheet_bytes
 from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate, percent_agreement
 from judgesmith.metrics.records import plain

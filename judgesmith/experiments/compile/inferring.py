@@ -15,7 +15,7 @@ from judgesmith.data.targets import Targets, targets_of
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets, shown_points
 from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.experiments.compile.settings import CompileSettings
-from judgesmith.experiments.compile.split import first_split, words_of
+from judgesmith.experiments.compile.split import first_split, raters_words
 from judgesmith.optimizers.base import OFFLINE
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.programs.artifacts.card import is_edited, rubric_mark
@@ -183,7 +183,7 @@ def infer_rubric(
     rows = explained_rows(dataset, targets, places) if run.guidelines else []
     if rows and str(asked.model) != OFFLINE:
         own, said = guidelines_from(rows, most=run.guidelines, lm=asked, progress=progress)
-        rubric, notes = with_guidelines(rubric, rows, own), [*notes, *said]
+        rubric, notes = rubric_with_guidelines(rubric, rows, own), [*notes, *said]
     return InferenceResult(rubric=rubric, notes=tuple(notes))
 
 
@@ -238,7 +238,7 @@ def explained_rows(dataset: DataSet, targets: Targets, places: Sequence[int]) ->
     """Return the rows that raters explained, in the words that guidelines are inferred from."""
     found = []
     for place in places:
-        words = words_of(dataset[place], targets.name, LONGEST_WORDS).get(SCORE)
+        words = raters_words(dataset[place], targets.name, LONGEST_WORDS).get(SCORE)
         if words:
             item = _named(dataset, place)
             rating = _rating_text(targets, place)
@@ -254,7 +254,7 @@ def _rating_text(targets: Targets, place: int) -> str:
     return f"{100 * targets.fractions[place]:.0f} of 100"
 
 
-def with_guidelines(
+def rubric_with_guidelines(
     rubric: Rubric, rows: Sequence[ExplainedRow], guidelines: tuple[Guideline, ...]
 ) -> Rubric:
     """Return a rubric with guidelines, and the keys of the rows that they were read from."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from judgesmith.data.definitions import unprintable
 from judgesmith.data.items import DataSet
-from judgesmith.data.rating_sheets import was_chosen
+from judgesmith.data.sheets.ratings import was_chosen
 from judgesmith.data.targets import Targets
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets
@@ -220,11 +220,11 @@ def _explained(
 ) -> Rows | None:
     """Return training rows with the raters' words, which no other rows get."""
     length = settings.rationale_length
-    words = tuple(words_of(dataset[place], target, length) for place in places if length)
+    words = tuple(raters_words(dataset[place], target, length) for place in places if length)
     return pool if pool is None or not any(words) else replace(pool, rationale=words)
 
 
-def words_of(item: RatedItem, target: str, length: int) -> dict[str, str]:
+def raters_words(item: RatedItem, target: str, length: int) -> dict[str, str]:
     """Return raters' words of one row by criterion, each of the rater nearest to all of them.
 
     Those of ``target``, else all, stand under ``score``. They are on one line, cut at ``length``;

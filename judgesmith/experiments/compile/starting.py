@@ -14,7 +14,7 @@ from judgesmith.experiments.compile.chosen_targets import ChosenTargets
 from judgesmith.experiments.compile.inferring import (
     explained_rows,
     rubric_for,
-    with_guidelines,
+    rubric_with_guidelines,
 )
 from judgesmith.experiments.compile.notes import NothingScoredError
 from judgesmith.experiments.compile.searching import number_text, tested_text
@@ -216,7 +216,7 @@ def guided_start(
         work.notes.append(f"the budget ended before guidelines were inferred: {spent}")
         return start
     work.notes += notes
-    rubric = with_guidelines(start.protocol.rubric, rows, found)
+    rubric = rubric_with_guidelines(start.protocol.rubric, rows, found)
     guided = start.with_protocol(start.protocol.model_copy(update={"rubric": rubric}))
     if not found or not any("guidelines" in one for one in _told_fields(guided)):
         return start

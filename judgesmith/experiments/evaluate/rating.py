@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from judgesmith.data.items import DataSet
-from judgesmith.data.rating_sheets import selection_chance
+from judgesmith.data.sheets.ratings import selection_chance
 from judgesmith.data.targets import Targets
 from judgesmith.errors import InputError
 from judgesmith.metrics.arrays import FloatArray, Rng

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from judgesmith.data.sheets import (
+from judgesmith.data.sheets.cells import (
     LONGEST_CELL,
     cell_of,
     digest_of,

@@ -16,7 +16,14 @@ from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.reading import ColumnsGiven, stream_items
 from judgesmith.data.scores import open_scores
-from judgesmith.data.sheets import cell_of, digest_of, is_cut, number_cell, sheet_place, write_cells
+from judgesmith.data.sheets.cells import (
+    cell_of,
+    digest_of,
+    is_cut,
+    number_cell,
+    sheet_place,
+    write_cells,
+)
 from judgesmith.errors import InputError
 from judgesmith.experiments.labels.explanation_answers import (
     COLUMNS,

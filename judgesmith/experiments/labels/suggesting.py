@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from judgesmith.data.columns import OVERALL
 from judgesmith.data.items import DataSet, check_dataset
-from judgesmith.data.rating_sheets import RANDOM
+from judgesmith.data.sheets.ratings import RANDOM
 from judgesmith.data.targets import FRACTION, MEAN, PLUS
 from judgesmith.errors import InputError
 from judgesmith.programs import score_batch

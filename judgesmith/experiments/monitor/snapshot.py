@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from judgesmith.data.rating_sheets import was_chosen
+from judgesmith.data.sheets.ratings import was_chosen
 from judgesmith.metrics.resampling import effective_size
 from judgesmith.programs.features import lexical_features
 from judgesmith.signatures import Judgement, RatedItem

@@ -20,7 +20,7 @@ from judgesmith.programs.judging.scoring import (
     criteria_text,
     said,
     score_on,
-    told_of,
+    told_rubric,
 )
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement
@@ -61,7 +61,7 @@ def critic_inputs(protocol: ActiveCriticConfig, question: str) -> dict[str, str]
     if question == "grade":
         return {}
     rubric = protocol.rubric
-    fixed = told_of(rubric)
+    fixed = told_rubric(rubric)
     if question in ("rate", "assess"):
         fixed["criteria"] = criteria_text(rubric, protocol.answers)
     elif question.startswith("assess_"):

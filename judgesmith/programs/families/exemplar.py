@@ -30,7 +30,7 @@ from judgesmith.programs.judging.scoring import (
     criteria_text,
     of_criteria,
     of_the_whole,
-    told_of,
+    told_rubric,
 )
 from judgesmith.signatures.config import WholeOrEachConfig
 from judgesmith.signatures.fences import imitates_layout
@@ -406,7 +406,7 @@ def exemplar_forms(protocol: ExemplarConfig) -> dict[str, QuestionForm]:
 def exemplar_inputs(protocol: ExemplarConfig, question: str) -> dict[str, str]:
     task = protocol.rubric.task
     if question == "compare":
-        return told_of(protocol.rubric)
+        return told_rubric(protocol.rubric)
     return {**({"task": task} if task else {}), "manner": protocol.asked_manner}
 
 

@@ -25,7 +25,7 @@ from judgesmith.programs.judging.runner import (
     read_rate_of,
     work_each,
 )
-from judgesmith.programs.judging.scoring import criteria_text, told_of, unsendable
+from judgesmith.programs.judging.scoring import criteria_text, told_rubric, unsendable
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
@@ -496,7 +496,7 @@ def pair_forms(protocol: PairwiseConfig) -> dict[str, QuestionForm]:
 def pair_inputs(protocol: PairwiseConfig) -> dict[str, str]:
     """Return the inputs of the question that are the same for every pair, by field."""
     rubric = protocol.rubric
-    fixed = told_of(rubric)
+    fixed = told_rubric(rubric)
     if rubric.criteria:
         fixed["criteria"] = criteria_text(rubric, _ENDS)
     return fixed

@@ -174,7 +174,7 @@ def g_eval_steps(protocol: GEvalConfig, item: RatedItem) -> JudgeProgram:
     judgement = yield from scoring.drawn_steps(
         protocol, once, item, enough=lambda: all(term in settled for term in terms)
     )
-    judgement = counted(_settled_alone(judgement, settled, protocol.answers), n_scored)
+    judgement = samples_counted(_settled_alone(judgement, settled, protocol.answers), n_scored)
     return scoring.aggregate(protocol.deciding, judgement, item)
 
 
@@ -199,7 +199,7 @@ def _settled_alone(judgement: Judgement, settled: _Settled, answers: Scale) -> J
     return judgement.model_copy(update=update)
 
 
-def counted(judgement: Judgement, n: int) -> Judgement:
+def samples_counted(judgement: Judgement, n: int) -> Judgement:
     if n < 2:
         return judgement
     how = {
@@ -325,7 +325,7 @@ def checklist_forms(protocol: ChecklistConfig) -> dict[str, QuestionForm]:
 
 def checklist_inputs(protocol: ChecklistConfig, question: str) -> dict[str, str]:
     said = {name: one for _, several in asked_of(protocol) for name, one in several.items()}
-    return {**scoring.told_of(protocol.rubric), "question": said[question]}
+    return {**scoring.told_rubric(protocol.rubric), "question": said[question]}
 
 
 def checklist_once(protocol: ChecklistConfig, asking: scoring.Asking) -> scoring.Once:

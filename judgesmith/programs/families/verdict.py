@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import field_validator, model_validator
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.pointwise import counted
+from judgesmith.programs.families.pointwise import samples_counted
 from judgesmith.programs.judging import scoring
 from judgesmith.programs.judging.answers import Kind
 from judgesmith.programs.judging.logprobs import (
@@ -145,7 +145,7 @@ def verdict_steps(protocol: VerdictConfig, item: RatedItem) -> JudgeProgram:
     found = yield from scoring.drawn_steps(
         protocol.model_copy(update={"answers": answers}), once, item, field="verdict"
     )
-    found = counted(found, n_scored)
+    found = samples_counted(found, n_scored)
     labels = protocol.answers.labels
     if found.score is not None and len(labels) > 2:
         mean = {name: fmean(one.get(name, 0.0) for one in drawn) for name in labels}

@@ -359,7 +359,7 @@ def place_of(question: str) -> int | None:
     return int(place) - 1 if place.isdecimal() else None
 
 
-def told_of(rubric: Rubric) -> dict[str, str]:
+def told_rubric(rubric: Rubric) -> dict[str, str]:
     """Return the task and the guidelines of a rubric, by field, where there are some."""
     lines = "\n".join(f"- {one.text}" for one in rubric.guidelines)
     told = {"task": rubric.task, "guidelines": lines}
@@ -369,7 +369,7 @@ def told_of(rubric: Rubric) -> dict[str, str]:
 def told_inputs(protocol: JudgeConfig, question: str) -> dict[str, str]:
     """Return the inputs of a question that are the same for every item, by field."""
     rubric = protocol.rubric
-    fixed = told_of(rubric)
+    fixed = told_rubric(rubric)
     lines = criteria_text(rubric, protocol.answers)
     place = place_of(question)
     if place is not None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.data.problems import DataError
-from judgesmith.data.sheets import cell_of, is_cut
+from judgesmith.data.sheets.cells import cell_of, is_cut
 from judgesmith.experiments.evaluate.errors.found import numbered_errors
 from judgesmith.experiments.labels.annotation import marked_text
 from judgesmith.experiments.labels.explanation_answers import (

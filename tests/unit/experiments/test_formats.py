@@ -21,7 +21,7 @@ from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.items import DataSet
 from judgesmith.data.problems import DataError, shown_value
 from judgesmith.data.rows import GivenScales, RatingReader, TextReader, given_scales
-from judgesmith.data.sheets import LONGEST_CELL, cell_of, is_cut
+from judgesmith.data.sheets.cells import LONGEST_CELL, cell_of, is_cut
 from judgesmith.data.targets import targets_of
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.settings import CompileSettings

@@ -13,7 +13,7 @@ from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judg
 from judgesmith.experiments.compile.ablating import without
 from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric
-from judgesmith.experiments.compile.split import words_of
+from judgesmith.experiments.compile.split import raters_words
 from judgesmith.optimizers.rows import rated_example, rows_from
 from judgesmith.optimizers.space.demonstrations import Pool
 from judgesmith.programs import ActiveCritic, DirectJudge, VerdictJudge, score_batch
@@ -197,7 +197,7 @@ HOSTILE = (
 @pytest.mark.parametrize("words", HOSTILE)
 def test_hostile_words_are_not_shown(words):
     item = RatedItem(response="r", human={"overall": (1.0,)}, rationale={"overall": (words,)})
-    assert words_of(item, "overall", 600) == {}
+    assert raters_words(item, "overall", 600) == {}
 
 
 def test_words_are_those_of_the_rater_nearest_to_all_on_one_line():
@@ -206,7 +206,7 @@ def test_words_are_those_of_the_rater_nearest_to_all_on_one_line():
         human={"overall": (1, 0, 0), "tone": (4.0,)},
         rationale={"overall": ("I like it.", None, "It is\n false."), "tone": ("x" * 900,)},
     )
-    found = words_of(item, "overall", 600)
+    found = raters_words(item, "overall", 600)
     assert found["score"] == found["overall"] == "It is false."
     assert len(found["tone"]) == 600
     assert found["tone"].endswith("…")

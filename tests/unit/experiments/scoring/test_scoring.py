@@ -12,7 +12,7 @@ import pytest
 from judgesmith.data import read_items, stream_items
 from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.scores import COLUMNS, PLACES, open_scores, score_columns
-from judgesmith.data.sheets import as_written, cell_of
+from judgesmith.data.sheets.cells import as_written, cell_of
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.scoring import Shard, score_file
 from judgesmith.experiments.scoring import parts as parts_module

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from judgesmith.data import DataError, read_items
 from judgesmith.data.items import DataSet
 from judgesmith.data.joining import read_many
-from judgesmith.data.rating_sheets import (
+from judgesmith.data.sheets.cells import LONGEST_CELL, cell_of
+from judgesmith.data.sheets.ratings import (
     RatingForm,
     heading,
     selection_chance,
     write_rating_sheet,
 )
-from judgesmith.data.sheets import LONGEST_CELL, cell_of
 from judgesmith.data.targets import targets_of
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.compile.chosen_targets import chosen_targets

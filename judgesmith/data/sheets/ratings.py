@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgesmith.data.sheets import as_written, cell_of, is_cut, sheet_place, write_cells
+from judgesmith.data.sheets.cells import as_written, cell_of, is_cut, sheet_place, write_cells
 from judgesmith.errors import InputError
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.items import text_key

@@ -1,0 +1,1 @@
+"""Sheets that people fill in: cells, and columns of ratings."""
