@@ -166,7 +166,7 @@ def assert_passes(
     Raises
     ------
     AssertionError
-        If the label is another, or there is none; the message has the label, its probability and
+        If the label is another, or is missing; the message has the label, its probability and
         the judge's critique.
     ValueError
         If there is no such judge, it gives no labels, or its model cannot be asked.

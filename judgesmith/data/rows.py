@@ -519,15 +519,7 @@ class RatingReader:
                     except ValueError:
                         wrong.append(answer)
                 if wrong:
-                    remedy = self._decimals.remedy(cell, wrong)
-                    if scale is None and not remedy and any(map(_is_label, wrong)):
-                        remedy = (
-                            " (say --scale 'WORST|…|BEST' if the ratings are words in an order, or "
-                            "--positive LABEL if they are labels, one of them for good responses)"
-                        )
-                    expected = expected_rating(scale) + remedy
-                    came = _some(wrong)
-                    self._raw.problem(number, at=cell, expected=expected, came=came)
+                    self._refuse(number, cell, wrong, scale)
             human[name] = tuple(read)
             n = place + 1
             for part, values in (
@@ -541,6 +533,17 @@ class RatingReader:
                 for value in read:
                     rows.setdefault(value, []).append(number)
         return {"human": human, "scale": scales, **beside}
+
+    def _refuse(self, number: int, cell: str, wrong: list[Any], scale: Scale | None) -> None:
+        """Note what stands in a cell and is no rating, and what to do about it."""
+        remedy = self._decimals.remedy(cell, wrong)
+        if scale is None and not remedy and any(map(_is_label, wrong)):
+            remedy = (
+                " (say --scale 'WORST|…|BEST' if the ratings are words in an order, or "
+                "--positive LABEL if they are labels, one of them for good responses)"
+            )
+        expected = expected_rating(scale) + remedy
+        self._raw.problem(number, at=cell, expected=expected, came=_some(wrong))
 
     def _words_of_raters(
         self, number: int, row: Mapping[str, Any], name: str, criteria: Sequence[str], n: int

@@ -50,7 +50,7 @@ OF_LABELS = ("any-fail", "any-pass", "dawid-skene")
 
 
 def label_value(labels: Sequence[float], scale: Scale, how: Aggregate = "mean") -> float | None:
-    """Return the one label that stands for an item's labels, in points; None where there is none.
+    """Return the one label that stands for an item's labels, in points; None without a majority.
 
     ``mean``, ``median`` and ``mode`` are the majority, which a tie has not.
 
@@ -78,7 +78,7 @@ def label_value(labels: Sequence[float], scale: Scale, how: Aggregate = "mean") 
 def weighed_labels(dataset: DataSet, criterion: str) -> list[float | None]:
     """Return one label per item, in points: the likeliest where raters err each in their own way.
 
-    None where nobody labelled the item or two labels are equally likely.
+    None where no rater labelled the item or two labels are equally likely.
     """
     labelled = [item.human.get(criterion, ()) for item in dataset]
     most = max(map(len, labelled), default=0)

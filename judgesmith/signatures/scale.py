@@ -15,7 +15,7 @@ from judgesmith.signatures.plain_data import FrozenModel
 
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
 POSITIVE = ("pass", "yes", "true")
-"""Labels that good responses get, where nobody says which do."""
+"""Labels that good responses get, where none is named as positive."""
 NEGATIVE = ("fail", "no", "false")
 """Their counterparts, in the same order."""
 

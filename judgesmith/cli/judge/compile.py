@@ -59,8 +59,11 @@ if TYPE_CHECKING:
 
     from judgesmith.data import DataSet
     from judgesmith.experiments import CompileResult, CompileSettings
+    from judgesmith.experiments.compile.chosen_targets import ChosenTargets
     from judgesmith.experiments.compile.searching import SearchFiles
     from judgesmith.experiments.scoring.estimates import RunEstimate
+    from judgesmith.optimizers.objectives.base import Objective
+    from judgesmith.optimizers.objectives.combining import SeveralObjectives
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
     from judgesmith.programs.lm import Usage
@@ -170,6 +173,23 @@ class CompileRun:
             )
 
 
+def _for_labels(
+    settings: CompileSettings,
+    targets: ChosenTargets,
+    before: SavedJudge | None,
+    calibration: CalibrationChoice,
+) -> tuple[CompileSettings, Objective | SeveralObjectives]:
+    """Return the settings that labels take where nothing else is said, and the objective."""
+    from judgesmith.experiments.compile.settings import settings_for_labels
+
+    with blaming("--judge"):
+        named = before is not None or bool(given_options(*OF_A_FAMILY))
+        settings = settings_for_labels(settings, targets.whole, said=named)
+    calibration.refuse_for_labels(targets.whole)
+    with blaming("--objective"):
+        return settings, settings.aims
+
+
 def prepared_run(
     dataset: DataSet,
     settings: CompileSettings,
@@ -184,11 +204,7 @@ def prepared_run(
     ``data`` is what the rated items are called on the command line. No model is asked.
     """
     from judgesmith.experiments.compile.chosen_targets import chosen_targets
-    from judgesmith.experiments.compile.settings import (
-        check_role_models,
-        settings_for_labels,
-        without_equal_ratings,
-    )
+    from judgesmith.experiments.compile.settings import check_role_models, without_equal_ratings
     from judgesmith.experiments.compile.split import parts_of
     from judgesmith.experiments.compile.tuning import (
         check_calls_per_item,
@@ -210,12 +226,7 @@ def prepared_run(
         )
     with blaming("--target" if settings.target else data):
         targets = chosen_targets(dataset, settings)
-    with blaming("--judge"):
-        named = before is not None or bool(given_options(*OF_A_FAMILY))
-        settings = settings_for_labels(settings, targets.whole, said=named)
-    calibration.refuse_for_labels(targets.whole)
-    with blaming("--objective"):
-        objective = settings.aims
+    settings, objective = _for_labels(settings, targets, before, calibration)
     with blaming(data):
         dataset, aside = calibration.divided(dataset, targets.whole, settings)
         if aside is not None:

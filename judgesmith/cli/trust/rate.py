@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.signatures import Judgement
 
+_NARROW = 0.2
+"""How wide the interval of a rate is, at most, that answers the question: ±10 points."""
+
 _KINDS = {
     "judged": "judged",
     "corrected": "corrected",
@@ -104,27 +107,16 @@ def command(
     """
     from collections import Counter
 
-    from judgesmith.data import targets_of
-    from judgesmith.experiments.evaluate.rating import (
-        left_out_text,
-        positive_label,
-        rate_systems,
-        verdicts_of,
-    )
+    from judgesmith.experiments.evaluate.rating import left_out_text, rate_systems, verdicts_of
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     given = named(judge)
     if given.path is None and criterion is not None:
         raise refuse_criterion(judge)
-    files = (data,) if labelled is None else (data, labelled)
-    dataset = load_all(files, columns, scales)
-    saved = load_saved(judge) if given.path is None else None
     rated = labelled or data
-    with blaming("--target" if target != "auto" else rated):
-        wanted = target if target != "auto" or saved is None else saved.target
-        targets = targets_of(dataset, wanted, aggregate)  # type: ignore[arg-type]
-    with blaming(rated):
-        positive_label(targets)
+    dataset = load_all(tuple(dict.fromkeys((data, rated))), columns, scales)
+    saved = load_saved(judge) if given.path is None else None
+    targets = _targets(dataset, target if target != "auto" else saved, aggregate, rated)
     lms: list[dspy.LM] = []
     if saved is not None:
         run_id = f"rate {saved.fingerprint} {dataset.digest}"
@@ -152,6 +144,22 @@ def command(
     say_notes(notes, as_json=as_json)
     causes = Counter(one.cause for one in judgements if one.cause is not None)
     return unscored_status(len(dataset), causes, max_unscored)
+
+
+def _targets(
+    dataset: DataSet, target: str | AnySaved | None, aggregate: str, rated: str
+) -> Targets:
+    """Return the labels that are named, or that the judge was made for; refuse ratings."""
+    from judgesmith.data import targets_of
+    from judgesmith.experiments.evaluate.rating import positive_label
+
+    named = isinstance(target, str)
+    wanted = target if isinstance(target, str) else "auto" if target is None else target.target
+    with blaming("--target" if named else rated):
+        targets = targets_of(dataset, wanted, aggregate)  # type: ignore[arg-type]
+    with blaming(rated):
+        positive_label(targets)
+    return targets
 
 
 def _on_file(
@@ -191,7 +199,7 @@ def _print(found: RateReport, judge: str, name: str) -> None:
         f"{first} {estimate_text(best.corrected)} corrected, {estimate_text(best.judged)} as "
         f"judged. TPR {estimate_text(best.tpr)} on {best.n_positive} rows, TNR "
         f"{estimate_text(best.tnr)} on {best.n_negative}.",
-        tone="good",
+        tone="good" if best.corrected.high - best.corrected.low <= _NARROW else "open",
     )
     say()
     say(f"{judge} on {name}: share of {found.positive!r} of {found.target}")

@@ -434,7 +434,7 @@ def settings_for_labels(
 
 
 def threshold_rule(settings: CompileSettings) -> ThresholdRule:
-    """Return what the threshold is chosen by: costs, where they are named, or the objective."""
+    """Return what the threshold is selected by: costs, where they are named, or the objective."""
     rule = ThresholdRule.of(settings.aims)
     if settings.cost is None:
         return rule

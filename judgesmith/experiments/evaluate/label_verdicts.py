@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from judgesmith.signatures.items import RatedItem
 
 SHARES = Scale(low=0, high=1)
-"""What scores on file are points of, where all lie on it and nobody says what they are."""
+"""What scores on file are points of, where all lie on it and no scale is stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedLabels:
     """A judge's labels of the rows that people labelled, and how they came about.
 
-    ``labels``: places among those of the scale, -1 where there is none. ``probability`` of the
+    ``labels``: places among those of the scale, -1 where it is missing. ``probability`` of the
     positive label, nan where unknown. ``note``: the threshold, where it is not the judge's own.
     """
 
@@ -136,7 +136,7 @@ def judged_labels(judged: JudgedRows, targets: Targets) -> JudgedLabels | None:
 
 
 def _assumed(scores: NDArray[np.float64]) -> Scale | None:
-    """Return the scale that nobody stated: 0 to 1 where all scores are on it."""
+    """Return the scale of scores without a stated one: 0 to 1 where all scores are on it."""
     return SHARES if np.all((scores >= 0) & (scores <= 1)) else None
 
 
@@ -340,7 +340,7 @@ def _error(
 
 
 def _decisive(item: RatedItem, judgement: Judgement, target: str) -> str:
-    """Return the criterion that an error is about, empty where nobody says.
+    """Return the criterion that an error is about, empty where it is not said.
 
     The first that people labelled badly; otherwise the one that the judge scores lowest.
     """

@@ -103,7 +103,7 @@ def rate_systems(
     left_out["unknown"] = int((labelled & np.isnan(chance) & ~chosen).sum())
     if not np.any(labelled & ~np.isnan(chance)):
         raise InputError(
-            f"no labelled row can be used: {left_out_text(left_out) or 'there is none'}.",
+            f"no labelled row can be used: {left_out_text(left_out) or 'none is left'}.",
             hint="label rows that are drawn at random: judgesmith label suggest --with-random N.",
         )
     rates = corrected_rates(

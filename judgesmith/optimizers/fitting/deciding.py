@@ -41,7 +41,7 @@ def with_decision(
 ) -> tuple[Judge, list[str]]:
     """Return a judge that gives labels, by the threshold that its scores of rows support.
 
-    ``shares`` are scores as shares of the scale, nan where there is none. ``abstain``: how many of
+    ``shares`` are scores as shares of the scale, nan where missing. ``abstain``: how many of
     the verdicts may be wrong; the others are left to people. Also returns what to say of it.
     """
     scale = rows.scale

@@ -254,7 +254,7 @@ VerdictTerms = tuple[tuple[float, OfVerdicts], ...]
 
 @dataclass(frozen=True)
 class ThresholdRule:
-    """What a threshold is chosen by: a sum of numbers of verdicts, and floors under others.
+    """What a threshold is selected by: a sum of numbers of verdicts, and floors under others.
 
     ``floors`` are sums with the least that they may be.
     """
@@ -306,7 +306,7 @@ class ThresholdRule:
 
 
 def rule_of(aims: Sequence[Terms], floors: Sequence[tuple[Terms, float]] = ()) -> ThresholdRule:
-    """Return what a threshold is chosen by, for all parts of an objective alike.
+    """Return what a threshold is selected by, for all parts of an objective alike.
 
     Where no aim says what is better, or only one side of it, balanced accuracy decides.
     """
