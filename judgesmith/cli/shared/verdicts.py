@@ -169,7 +169,7 @@ def label_verdict(
         return Verdict(text=text, tone="bad", next_command=check)
     for name, rate in ((found.negative, found.tnr), (found.positive, found.tpr)):
         if math.isnan(rate.value):
-            text = f"{headline} No row is labelled {name!r}: what the judge does with such rows is unknown."
+            text = f"{headline} No row is labelled {name!r}, so that rate is unknown."
             return Verdict(text=text, tone="open", next_command=label and label.format(n=50))
     if found.tnr.has_few_groups or found.tpr.has_few_groups or math.isnan(found.tnr.low):
         text = f"{headline} Too little data: too few sources for an interval; label more."

@@ -152,7 +152,7 @@ class PassRate(Record):
         interval reaches 0, among others.
     n_positive, n_negative : int; labelled rows behind ``tpr`` and ``tnr``
     n_unused, n_unscored : int
-        Labels left out since the row was not chosen by chance; rows without a verdict.
+        Labels left out since the row was not drawn at random; rows without a verdict.
     """
 
     system: object
@@ -246,7 +246,7 @@ def corrected_rates(
         Without ``sources`` every row is a source of its own; without ``systems`` all are of one.
     selection : array-like, shape (n_rows,), optional
         The probability with which each labelled row was chosen to be labelled; nan where it was not
-        chosen by chance, and its label is left out. None: all were equally likely.
+        drawn at random, and its label is left out. None: all were equally likely.
     confidence, rng, n_resamples
         As in :mod:`judgesmith.metrics`; resamples of the bootstrap and of the test of equal rates.
 

@@ -316,7 +316,7 @@ class FitAggregation(CrossValidatedFit):
         than the first, or without a rule.
     crossed_ : dict of str to float
         Of labels, what the one taken says of each row when it is fitted on other sources, as a
-        share of its scale, by key; a threshold is chosen by it.
+        share of its scale, by key; a threshold is selected by it.
 
     References
     ----------
