@@ -283,7 +283,8 @@ def points(row, said="score=r1+r2", scale="1..5"):
     raw = RawRows(name="a.csv", unit="line")
     columns = ColumnMap.parse(said) if said else ColumnMap()
     reader = RatingReader(columns, given_scales(scale) if scale else GivenScales(), raw)
-    human, scales = reader.points(7, reader.answers(7, row))
+    found = reader.points(7, row, reader.answers(7, row))
+    human, scales = found["human"], found["scale"]
     raw.found += [(0, problem) for problem in reader.scale_problems]
     return human, scales, [*map(str, raw.problems)], reader.notes
 

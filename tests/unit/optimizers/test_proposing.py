@@ -259,7 +259,6 @@ def test_several_objectives_that_cannot_be_meant_are_refused(text, message):
         ("q, -calls", 2, "expected one objective; several, with commas between, are for a search"),
         ("q + mae", 1, "mae is better when lower; subtract it, as in q - .1"),
         ("q; calls >= 3", 4, "calls is better when lower; bound it from above, as in calls <= 2"),
-        ("q - .1*cost", 8, "expected usd, which is dollars per item, or calls"),
     ],
 )
 def test_what_cannot_be_read_is_refused_at_its_place(text, place, message):

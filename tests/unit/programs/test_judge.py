@@ -21,7 +21,7 @@ from judgesmith.signatures.config import Sampling
 TASKLESS = Rubric(criteria={"brevity": "Is it short?"})
 FIELDS = {
     *("score", "explanation", "criteria", "errors", "problem", "reason", "raw"),
-    *("weighting", "calls", "notes", "protocol"),
+    *("weighting", "calls", "notes", "protocol", "label", "probability"),
 }
 
 

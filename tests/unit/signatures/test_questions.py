@@ -28,8 +28,10 @@ from judgesmith.signatures.questions.task_inference import (
     DescribeTask,
     JudgeCompleteness,
     MergeDescriptions,
+    MergeGuidelines,
     ObserveExamples,
     ProposeCriteria,
+    ProposeGuidelines,
     ProposedCriteria,
     SelectCriteria,
 )
@@ -193,6 +195,8 @@ ALL_INFERRING = (
     JudgeCompleteness,
     MergeDescriptions,
     SelectCriteria,
+    ProposeGuidelines,
+    MergeGuidelines,
 )
 OURS = {"how_many", "fewest", "most", "read_so_far"}
 

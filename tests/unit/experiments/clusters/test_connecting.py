@@ -321,6 +321,7 @@ def table_worker(saved, monkeypatch):
         given = {
             "recipe": replace(recipe, **changed),
             "marks": {"judge": "j", "target": "t", "run": "r"},
+            "labels": False,
             "columns": COLUMNS,
             "kept": ["n"],
             "lines": False,
@@ -371,9 +372,10 @@ def test_what_ends_a_run_ends_it_here(table_worker, items_of, monkeypatch):
     [(["n", "m"], "got 'm'"), (["n", "score"], "has a column 'score', and so has a row of")],
 )
 def test_columns_that_cannot_be_kept_are_refused(keep, said):
+    told = datasets.score_columns(labels=False)
     with pytest.raises(ValueError, match=said):
-        datasets._refuse_clashes(["n", "score", "source_id"], keep)
-    datasets._refuse_clashes(["n", "score", "source_id"], ["source_id", "n"])
+        datasets._refuse_clashes(["n", "score", "source_id"], keep, told)
+    datasets._refuse_clashes(["n", "score", "source_id"], ["source_id", "n"], told)
 
 
 @pytest.mark.ray
