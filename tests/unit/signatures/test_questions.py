@@ -31,8 +31,8 @@ from judgesmith.signatures.questions.task_inference import (
     MergeGuidelines,
     ObserveExamples,
     ProposeCriteria,
-    ProposeGuidelines,
     ProposedCriteria,
+    ProposeGuidelines,
     SelectCriteria,
 )
 
