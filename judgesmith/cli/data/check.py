@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 @json_option
 def command(
     data: str,
-    columns: str | None,
-    scales: tuple[str, ...],
     target: str,
     aggregate: str,
     seed: int,
@@ -46,7 +44,7 @@ def command(
     from judgesmith.data.targets import targets_of
     from judgesmith.experiments.evaluate.describing import describe
 
-    dataset = load_data(data, columns, scales)
+    dataset = load_data(data)
     rng = np.random.default_rng(seed)
     with blaming("--target" if target != "auto" else data):
         found = describe(dataset, target=target, aggregate=aggregate, rng=rng)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import click
 
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import blaming
-from judgesmith.cli.shared.judge_models import asked_models, models_by_name
+from judgesmith.cli.shared.judge_models import asked_models, models_by_name, used
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import (
     Command,
@@ -32,9 +32,10 @@ from judgesmith.cli.shared.printing import (
     print_table,
     say,
     say_notes,
+    spent_on,
     usage_text,
 )
-from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.progress import counting
 from judgesmith.cli.shared.role_options import role_option
 
 if TYPE_CHECKING:
@@ -102,11 +103,10 @@ def command(
     output: str,
     columns: str | None,
     exclude: tuple[str, ...],
-    roles: tuple[str, ...],
-    concurrency: int,
     dry_run: bool,
     force: bool,
     as_json: bool,
+    choice: ModelChoice,
     **rest: Any,
 ) -> None:
     """Annotate texts in DATA with JUDGE, and write what it says as chats to learn from.
@@ -122,10 +122,8 @@ def command(
         save_distilled,
     )
     from judgesmith.programs.artifacts.saved_ensembles import load_saved, pointed_rubric
-    from judgesmith.programs.judging.rows import usage_of
     from judgesmith.signatures.plain_data import record_faults
 
-    choice = replace(ModelChoice.taken_from(rest), needs_keys=not dry_run)
     with record_faults():
         settings = DistilSettings.model_validate(rest)
     place = check_output(output)
@@ -139,31 +137,26 @@ def command(
         pointed_rubric(saved)
     with blaming("--exclude" if exclude else data):
         made = distillation(saved, dataset, settings, excluded=excluded)
-    asked = [choice.model_name or "", choice.api_base or "", *roles]
+    asked = [choice.model_name or "", choice.api_base or "", *choice.roles]
     run = settings.fingerprint([saved.fingerprint, dataset.digest, *sorted(excluded), *asked])
     with blaming(OUTPUT):
         check_distilled(place, run, force=force)
-    saved, lms = asked_models(saved, choice, run_id=f"distil {run}", roles=roles)
+    saved, lms = asked_models(saved, choice, run_id=f"distil {run}")
+    made = replace(made, judge=saved)
     if dry_run:
-        bound = replace(made, judge=saved)
-        estimate = bound.estimate(models_by_name(lms), lms[0])
+        estimate = made.estimate(models_by_name(lms), lms[0])
         print_estimate(estimate, as_json=as_json, outputs=len(made.sample.outputs))
         return
-    made = replace(made, judge=saved)
-    with stage_progress(quiet=as_json) as progress:
-        n = len(made.sample.outputs)
-        tell = None if progress is None else (lambda done: progress("outputs", done, n))
-        examples = made.examples(lm=lms[0], concurrency=concurrency, progress=tell)
+    with counting("outputs", len(made.sample.outputs), quiet=as_json) as tell:
+        examples = made.examples(lm=lms[0], concurrency=choice.concurrency, progress=tell)
     summary = distillation_summary(
         made, examples, run=run, data=dataset.name, excluded=len(excluded - {""})
     )
     with blaming(OUTPUT):
         save_distilled(place, examples, made.rubric, summary)
-    usage = usage_of(*lms)
-    assert usage is not None
+    usage = used(*lms)
     if as_json:
-        spent = {"calls": usage.calls, "cost_usd": usage.cost_usd}
-        print_json({"output": output, **summary, **spent})
+        print_json({"output": output, **summary, **spent_on(usage)})
     else:
         _print(summary, output)
         say(usage_text(usage))

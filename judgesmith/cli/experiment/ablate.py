@@ -23,6 +23,7 @@ from judgesmith.cli.shared.printing import (
     print_table,
     say,
     say_notes,
+    spent_on,
     usage_text,
 )
 from judgesmith.cli.shared.progress import stage_progress
@@ -61,13 +62,11 @@ if TYPE_CHECKING:
 def command(
     data: str,
     output: str,
-    columns: str | None,
-    scales: tuple[str, ...],
     rows: str,
-    concurrency: int,
     dry_run: bool,
     force: bool,
     as_json: bool,
+    choice: ModelChoice,
     **rest: Any,
 ) -> None:
     """Say what each part of the method is worth on the ratings in DATA.
@@ -90,10 +89,9 @@ def command(
     with blaming("--parts"):
         names = chosen_rows(given if rows else None)
     folder = check_output(output)
-    choice = ModelChoice.taken_from(rest)
     with record_faults():
         settings = CompileSettings.model_validate(rest)
-    dataset = load_data(data, columns, scales)
+    dataset = load_data(data)
     with blaming("--target" if settings.target != ("auto",) else data):
         chosen_targets(dataset, settings)
     run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
@@ -116,12 +114,12 @@ def command(
             folder=folder,
             overwrite=force,
             progress=progress,
-            concurrency=concurrency,
+            concurrency=choice.concurrency,
         )
     client = lm_client_of(lm)
     assert client is not None
     if as_json:
-        spent = {"calls": client.usage.calls, "cost_usd": client.usage.cost_usd}
+        spent = spent_on(client.usage)
         print_json({"folder": str(folder), **table.to_dict(), "asked": table.calls(), **spent})
     else:
         _print(table, folder)

@@ -22,6 +22,7 @@ from judgesmith.cli.shared.printing import (
     print_table,
     say,
     say_notes,
+    spent_on,
     usage_text,
 )
 from judgesmith.cli.shared.progress import stage_progress
@@ -271,7 +272,7 @@ def command(
         save_recording(ResponseCache(ledger), kept, recording=recording)
     usage = usage_of(*models.made)
     if as_json:
-        spent = {"calls": usage.calls, "cost_usd": usage.cost_usd} if usage else {}
+        spent = spent_on(usage) if usage else {}
         told = {} if tracker is None else {"tracking": tracker.to_dict()}
         whole = {"complete": found.complete, **board.to_dict(), **spent, **told}
         print_json({"folder": str(place), **whole})

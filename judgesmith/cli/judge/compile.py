@@ -33,9 +33,10 @@ from judgesmith.cli.shared.command import DataArgument, tool
 from judgesmith.cli.shared.data_options import (
     data_options,
     data_words,
-    load_all,
+    load_data,
 )
 from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.judge_models import used
 from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import field_options, given_options, judge_output_options
@@ -89,11 +90,7 @@ class CompileRun:
     @property
     def usage(self) -> Usage:
         """What went through all models together."""
-        from judgesmith.programs.judging.rows import usage_of
-
-        usage = usage_of(*self.models)
-        assert usage is not None
-        return usage
+        return used(*self.models)
 
     @property
     def adaptations(self) -> list[str]:
@@ -394,18 +391,16 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
 def command(
     data: tuple[str, ...],
     output: str,
-    columns: str | None,
-    scales: tuple[str, ...],
     earlier: str | None,
     storage: str | None,
     calibrate: bool,
     confidence: float,
     within: float | None,
     max_unscored: float,
-    concurrency: int,
     dry_run: bool,
     force: bool,
     as_json: bool,
+    choice: ModelChoice,
     **rest: Any,
 ) -> int:
     """Tune a judge to the ratings in DATA and save it in a folder.
@@ -417,12 +412,12 @@ def command(
     from judgesmith.experiments.compile.notes import NothingScoredError
 
     folder = judge_place(output)
-    choice = ModelChoice.taken_from(rest)
     before = earlier_judge(earlier) if earlier else None
+    rest["roles"] = choice.roles
     settings = settings_from_options(before, first=choice.model_name or "offline", **rest)
     calibration = CalibrationChoice(calibrate=calibrate, confidence=confidence, within=within)
     calibration.refuse_for(settings)
-    dataset = load_all(data, columns, scales)
+    dataset = load_data(*data)
     run = prepared_run(dataset, settings, choice, calibration, before, data=data[0])
     settings = run.settings
     with blaming(OUTPUT):
@@ -443,13 +438,13 @@ def command(
     run.asked.check_keys(choice)
     with blaming(data[0]):
         try:
-            found = run.compile(files, concurrency=concurrency, quiet=as_json)
+            found = run.compile(files, concurrency=choice.concurrency, quiet=as_json)
         except NothingScoredError as fault:
             if not fault.spent:
                 raise
             print_nothing(fault, run.dataset, run.usage, as_json=as_json)
             return 0
-    saved, told = run.calibrated(found.saved, concurrency=concurrency, quiet=as_json)
+    saved, told = run.calibrated(found.saved, concurrency=choice.concurrency, quiet=as_json)
     with blaming(OUTPUT):
         saved.save(folder, overwrite=True)
     usage = run.usage

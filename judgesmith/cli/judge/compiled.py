@@ -23,6 +23,7 @@ from judgesmith.cli.shared.printing import (
     say,
     say_notes,
     say_under,
+    spent_on,
     usage_text,
     wants_full,
 )
@@ -144,8 +145,7 @@ def print_nothing(
             {
                 "judge": None,
                 "target": fault.target,
-                "calls": usage.calls,
-                "cost_usd": usage.cost_usd,
+                **spent_on(usage),
                 "rows": _rows(fault.rows),
                 **dict.fromkeys(parts),
                 "notes": notes,

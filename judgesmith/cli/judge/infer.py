@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import click
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import (
     data_options,
+    data_words,
     load_data,
     target_options,
 )
@@ -19,8 +19,15 @@ from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import WholeNumber, dry_run_option, field_options, json_option
 from judgesmith.cli.shared.places import OUTPUT, file_place
-from judgesmith.cli.shared.printing import print_estimate, print_json, say, say_notes, usage_text
-from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.printing import (
+    print_estimate,
+    print_json,
+    say,
+    say_notes,
+    spent_on,
+    usage_text,
+)
+from judgesmith.cli.shared.progress import counting
 from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults, shortened
 from judgesmith.experiments.compile.fields import CompileFields
@@ -78,8 +85,6 @@ PARTS = ("task", "criteria")
 def command(
     data: str,
     output: str,
-    columns: str | None,
-    scales: tuple[str, ...],
     target: str,
     aggregate: str,
     without: str,
@@ -90,6 +95,7 @@ def command(
     dry_run: bool,
     force: bool,
     as_json: bool,
+    choice: ModelChoice,
     **rest: Any,
 ) -> None:
     """Find out from the ratings in DATA what is judged and by which criteria.
@@ -107,7 +113,6 @@ def command(
     from judgesmith.signatures.plain_data import record_faults
 
     place = file_place(output, data, keep, like="rubric.yaml")
-    choice = replace(ModelChoice.taken_from(rest), needs_keys=not dry_run)
     rest["fewest"] = min(4, rest["most"])
     with blaming("--without"):
         left_out = _parts(without)
@@ -122,7 +127,7 @@ def command(
         split_rows=split_rows,
         percent_of_max=percent_of_max,
     )
-    dataset = load_data(data, columns, scales)
+    dataset = load_data(data)
     fingerprint = run.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     if place.exists() and not force:
         with blaming(OUTPUT):
@@ -142,8 +147,7 @@ def command(
     assert client is not None
     try:
         blamed = blaming("--target" if target != "auto" else data)
-        with stage_progress(quiet=as_json) as progress, blamed:
-            tell = None if progress is None else (lambda n: progress("questions", n, None))
+        with counting("questions", quiet=as_json) as tell, blamed:
             found = infer_rubric(dataset, run, lm=lm, progress=tell)
     except BudgetSpent as spent:
         _tell_spent(spent, dataset, client.usage, as_json=as_json)
@@ -155,7 +159,7 @@ def command(
         print_json(_summary(found.rubric, output, client.usage))
         say_notes(notes, as_json=True)
     else:
-        _print(found, _as_read(data, columns, scales, target, aggregate), output)
+        _print(found, _as_read(data, target, aggregate), output)
         say_notes(notes, as_json=False)
         say(usage_text(client.usage))
 
@@ -217,8 +221,7 @@ def _summary(rubric: Rubric, output: str, usage: Usage) -> dict[str, Any]:
         "criteria": {one.name: one.definition for one in rubric.criteria},
         **({"guidelines": [one.text for one in rubric.guidelines]} if rubric.guidelines else {}),
         "provenance": learned,
-        "calls": usage.calls,
-        "cost_usd": usage.cost_usd,
+        **spent_on(usage),
     }
 
 
@@ -230,7 +233,7 @@ def _tell_spent(spent: Exception, dataset: DataSet, usage: Usage, *, as_json: bo
     )
     if as_json:
         nothing = dict.fromkeys(("rubric", "task", "task_type", "criteria", "provenance"))
-        print_json({**nothing, "calls": usage.calls, "cost_usd": usage.cost_usd})
+        print_json({**nothing, **spent_on(usage)})
     say_notes(notes, as_json=as_json)
     if not as_json:
         say(usage_text(usage))
@@ -268,16 +271,11 @@ def _print(found: InferenceResult, data: str, output: str) -> None:
     say(f"Then: judgesmith compile {data} --rubric {output} -o JUDGE\n")
 
 
-def _as_read(
-    data: str, columns: str | None, scales: tuple[str, ...], target: str, aggregate: str
-) -> str:
+def _as_read(data: str, target: str, aggregate: str) -> str:
     """Return DATA and the options that say how it is read, to be copied to a command line."""
-    words = [data]
-    words += ["--map", columns] if columns else []
-    words += [word for scale in scales for word in ("--scale", scale)]
-    words += ["--target", target] if target != "auto" else []
+    words = ["--target", target] if target != "auto" else []
     words += ["--aggregate", aggregate] if aggregate != "mean" else []
-    return shlex.join(words)
+    return " ".join([data_words((data,)), shlex.join(words)]).rstrip()
 
 
 def _taught(learned: object) -> str:

@@ -19,7 +19,7 @@ from judgesmith.cli.shared.data_options import (
     load_data,
 )
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import panel_models
+from judgesmith.cli.shared.judge_models import panel_models, used
 from judgesmith.cli.shared.model_options import (
     ModelAt,
     ModelChoice,
@@ -214,8 +214,6 @@ def command(
     judges: tuple[str, ...],
     data: str,
     output: str,
-    columns: str | None,
-    scales: tuple[str, ...],
     target: str,
     aggregate: str,
     objective: str | None,
@@ -223,7 +221,6 @@ def command(
     supervisor: str | None,
     outliers: str | None,
     subsets: bool,
-    roles: tuple[str, ...],
     task: str | None,
     kinds: str | None,
     holdout_kinds: str | None,
@@ -231,11 +228,10 @@ def command(
     holdout: float,
     seed: int,
     no_texts: bool,
-    concurrency: int,
     dry_run: bool,
     force: bool,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
 ) -> None:
     """Weigh several JUDGEs by how well they agree with the ratings in DATA, and save the panel.
 
@@ -251,7 +247,6 @@ def command(
     )
     from judgesmith.experiments.panel.rows import PanelSettings, panel_parts, panel_to_learn
     from judgesmith.optimizers import PanelSelection
-    from judgesmith.programs.judging.rows import usage_of
     from judgesmith.signatures.plain_data import record_faults
 
     folder = judge_place(output)
@@ -259,11 +254,10 @@ def command(
         PanelSelection(objective or "q")
     check_supervisor(supervisor, outliers)
     members = _members(judges)
-    asked = ModelChoice(**choice)
-    supervising, own = supervising_model(supervisor, members, models_by_part(roles), asked)
+    supervising, own = supervising_model(supervisor, members, models_by_part(choice.roles), choice)
     if subsets:
         refuse_too_many(members)
-    dataset = load_data(data, columns, scales)
+    dataset = load_data(data)
     with record_faults():
         settings = PanelSettings.model_validate(
             {
@@ -287,10 +281,10 @@ def command(
     with blaming("--target" if settings.target else data):
         parts = panel_parts(members, dataset, settings)
         panel = panel_to_learn(members, parts, settings)
-    elsewhere = asked.model_name is not None or asked.api_base is not None or bool(own)
-    named = panel_models(panel, own, asked, run_id=None).told if elsewhere else ""
+    elsewhere = choice.model_name is not None or choice.api_base is not None or bool(own)
+    named = panel_models(panel, own, choice, run_id=None).told if elsewhere else ""
     run = settings.fingerprint(members, dataset, named)
-    models = panel_models(panel, own, asked, run_id=f"panel {run}")
+    models = panel_models(panel, own, choice, run_id=f"panel {run}")
     lm, *others = models.every
     with blaming(OUTPUT):
         made = made_before(folder, run, force=force)
@@ -302,7 +296,7 @@ def command(
     if made is not None and made.settings.get("complete"):
         _print_again(made, folder, as_json=as_json)
         return
-    models.check_keys(asked)
+    models.check_keys(choice)
     try:
         with blaming(data), stage_progress(quiet=as_json) as progress:
             found = learn_panel(
@@ -313,24 +307,24 @@ def command(
                 lms=models.by_name,
                 own=models.by_part,
                 run=run,
-                concurrency=concurrency,
+                concurrency=choice.concurrency,
                 progress=progress,
             )
     except OptionError as fault:
         if not isinstance(fault.__cause__, TooFewJudgedError):
             raise
-        _print_nothing(str(fault), usage_of(lm, *others), as_json=as_json)
+        _print_nothing(str(fault), used(lm, *others), as_json=as_json)
         return
     with blaming(OUTPUT):
         found.saved.save(folder, overwrite=True)
-    usage = usage_of(lm, *others)
+    usage = used(lm, *others)
     if as_json:
         print_json(_summary(found.saved, folder, usage))
     else:
         _print(found, dataset, usage)
     say_notes((*dataset.notes, *found.notes), as_json=as_json)
     if not as_json:
-        print_saved(found.saved, folder, asked.asked_again(models.names, own))
+        print_saved(found.saved, folder, choice.asked_again(models.names, own))
 
 
 def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:

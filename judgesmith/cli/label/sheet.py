@@ -15,11 +15,11 @@ from judgesmith.cli.label.sheet_reading import (
 )
 from judgesmith.cli.shared.agreement import estimate_text, three_digits
 from judgesmith.cli.shared.command import ToolCommand
+from judgesmith.cli.shared.data_options import texts_in
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import WholeNumber
 from judgesmith.cli.shared.places import OUTPUT, file_place
 from judgesmith.cli.shared.printing import print_json, print_table, say, say_notes
-from judgesmith.cli.trust.discern_texts import texts_in
 
 if TYPE_CHECKING:
     from judgesmith.experiments.labels.annotation import AnnotationRatings

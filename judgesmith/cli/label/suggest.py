@@ -9,9 +9,9 @@ import click
 
 from judgesmith.cli.label.sheet_reading import cut_notes
 from judgesmith.cli.shared.command import DataArgument, tool
-from judgesmith.cli.shared.data_options import data_options, load_all
+from judgesmith.cli.shared.data_options import data_options, load_data
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import asked_models, judging_estimate
+from judgesmith.cli.shared.judge_models import asked_models, judging_estimate, used
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import WholeNumber, dry_run_option, json_option, seed_option
 from judgesmith.cli.shared.places import OUTPUT, file_place, refuse_existing
@@ -22,9 +22,10 @@ from judgesmith.cli.shared.printing import (
     print_table,
     say,
     say_notes,
+    spent_on,
     usage_text,
 )
-from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.progress import counting
 from judgesmith.cli.shared.role_options import role_option
 
 if TYPE_CHECKING:
@@ -101,19 +102,15 @@ def command(
     data: tuple[str, ...],
     n: int,
     output: str,
-    columns: str | None,
-    scales: tuple[str, ...],
     strategy: str,
     n_random: int,
     rate: tuple[str, ...],
     at_most: int | None,
     seed: int,
-    roles: tuple[str, ...],
-    concurrency: int,
     dry_run: bool,
     force: bool,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
 ) -> None:
     """Choose rows of DATA whose rating would help JUDGE most, and write a sheet to rate them on.
 
@@ -133,7 +130,6 @@ def command(
         suggest,
     )
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
-    from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import lm_client_of
 
     if not n + n_random:
@@ -144,7 +140,7 @@ def command(
         refuse_ranking(saved)
     with blaming("--rate"):
         wanted = read_rates(rate)
-    dataset = load_all(data, columns, scales)
+    dataset = load_data(*data)
     with blaming("--rate"):
         criteria = asked_criteria(saved, dataset, wanted)
     unrated = Unrated.among(
@@ -157,15 +153,13 @@ def command(
     if not unrated.places:
         raise OptionError(nothing_left(dataset.name, unrated), option=data[0])
     run_id = f"suggest {saved.fingerprint} {dataset.digest}"
-    named = ModelChoice(**choice, needs_keys=not dry_run)
-    asked, (lm, *others) = asked_models(saved, named, run_id=run_id, roles=roles)
+    asked, (lm, *others) = asked_models(saved, choice, run_id=run_id)
     if dry_run:
         rows = [dataset[place] for place in unrated.places if strategy != "random" and n]
         estimate = judging_estimate(asked, rows, [lm, *others])
         print_estimate(estimate, as_json=as_json, rows=len(rows))
         return
-    with stage_progress(quiet=as_json) as progress:
-        n_asked = len(unrated.places)
+    with counting("rows", len(unrated.places), quiet=as_json) as tell:
         found = suggest(
             asked,
             dataset,
@@ -176,19 +170,19 @@ def command(
             at_most=at_most,
             seed=seed,
             lm=lm,
-            concurrency=concurrency,
-            progress=None if progress is None else (lambda done: progress("rows", done, n_asked)),
+            concurrency=choice.concurrency,
+            progress=tell,
         )
     with blaming(OUTPUT):
         n_cut = write_rating_sheet(
             found.rows, criteria, place, chance=found.chance, overwrite=force
         )
-    usage, client = usage_of(lm, *others), lm_client_of(lm)
-    assert usage is not None
+    usage, client = used(lm, *others), lm_client_of(lm)
     assert client is not None
     if as_json:
-        cost = {"calls": usage.calls, "cost_usd": usage.cost_usd}
-        print_json({"output": output, "judge": saved.fingerprint, **_plain(found), **cost})
+        print_json(
+            {"output": output, "judge": saved.fingerprint, **_plain(found), **spent_on(usage)}
+        )
     else:
         _print(found, criteria, output)
         say(usage_text(usage))

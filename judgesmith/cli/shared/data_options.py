@@ -23,7 +23,6 @@ from judgesmith.experiments.compile.fields import CompileFields
 
 if TYPE_CHECKING:
     from judgesmith.data import DataSet
-    from judgesmith.signatures.items import RatedItem
     from judgesmith.signatures.scale import Scale
 
 
@@ -31,13 +30,13 @@ def data_options(command: Command) -> Command:
     """Add the options that say how DATA is read."""
     return together(
         command,
-        click.option(
+        reading_option(
             "--map",
             "columns",
             metavar="FIELD=COLUMN,…",
             help="Columns by field, such as source=article,response=summary,score=rating.",
         ),
-        click.option(
+        reading_option(
             "--scale",
             "scales",
             multiple=True,
@@ -105,33 +104,28 @@ def data_words(data: Sequence[str], *, rated: bool = True) -> str:
     return " ".join(words)
 
 
-def load_data(data: str, columns: str | None, scales: tuple[str, ...]) -> DataSet:
-    """Return the rated items that DATA names."""
-    return load_all((data,), columns, scales)
-
-
-def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]) -> DataSet:
+def load_data(*data: str) -> DataSet:
     """Return the rated items of one file or of several, sheets that came back among them."""
     from judgesmith.data.columns import column_map
     from judgesmith.data.formats.opening import open_rows
     from judgesmith.data.joining import read_many
     from judgesmith.data.rows import given_scales
 
+    said = reading()
     with blaming("--map"):
-        column_map(columns)
+        column_map(said.get("columns"))
     with blaming("--scale"):
-        scale = scales_of(scales)
+        scale = scales_of(said.pop("scales", ()))
         given_scales(scale)
     if data.count("-") > 1:
         raise OptionError("standard input is one file.", option="-", hint="name the others.")
     for one in data if len(data) > 1 else ():
         with blaming(one):
             open_rows(one)
-    said = reading()
     with blaming("--labels"):
         said["labels"] = _labels_of(said.pop("labels", ()))
     with blaming(data[0]):
-        return read_many(data, columns=columns, scale=scale, **said)
+        return read_many(data, scale=scale, **said)
 
 
 def _labels_of(given: tuple[str, ...]) -> dict[str, str]:
@@ -180,9 +174,9 @@ def comma_names(text: str | None) -> tuple[str, ...]:
     return tuple(one.strip() for one in (text or "").split(",") if one.strip())
 
 
-def unrated_items(data: str, columns: str | None) -> tuple[list[RatedItem], Sequence[str]]:
-    """Return the items of a file without their ratings, and notes; refuse one without rows."""
-    from judgesmith.data import stream_items
+def texts_in(data: str, columns: str | None) -> DataSet:
+    """Return the rows of DATA without their ratings; refuse a file without rows."""
+    from judgesmith.data import DataSet, stream_items
     from judgesmith.data.columns import column_map
     from judgesmith.data.problems import nothing_in
 
@@ -190,7 +184,7 @@ def unrated_items(data: str, columns: str | None) -> tuple[list[RatedItem], Sequ
         column_map(columns)
     with blaming(data):
         rows = stream_items(data, columns=columns, **reading())
-        items = list(rows)
+        items = tuple(rows)
         if not items:
             raise nothing_in(rows.name)
-    return items, rows.notes
+    return DataSet(name=rows.name.split(".")[0], items=items, notes=tuple(rows.notes))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.scoring.estimates import RunEstimate
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite
+    from judgesmith.programs.lm import AnyModel, Usage
     from judgesmith.signatures.config import JudgeConfig
     from judgesmith.signatures.items import RatedItem
 
@@ -70,22 +71,22 @@ def refuse_unnamed_models(
 
 
 def asked_models(
-    saved: AnySaved, choice: ModelChoice, *, run_id: str, roles: Sequence[str] = ()
+    saved: AnySaved, choice: ModelChoice, *, run_id: str
 ) -> tuple[AnySaved, list[dspy.LM]]:
     """Return the judge bound to its models, and these; one ledger and one budget hold for all."""
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import SavedComposite
 
-    if isinstance(saved, SavedJudge) and (roles or saved.roles):
-        return _with_roles(saved, choice, run_id=run_id, roles=roles)
+    if isinstance(saved, SavedJudge) and (choice.roles or saved.roles):
+        return _with_roles(saved, choice, run_id=run_id)
     if isinstance(saved, SavedComposite):
-        if roles and not saved.part_names:
+        if choice.roles and not saved.part_names:
             raise OptionError(
                 "roles are of one judge or of a panel, and this judge holds another one.",
                 option=ROLE,
                 hint="name a model with --model.",
             )
-        found = panel_models(saved, models_by_part(roles), choice, run_id=run_id)
+        found = panel_models(saved, models_by_part(choice.roles), choice, run_id=run_id)
         found.check_keys(choice)
         return saved.with_models(found.by_name).with_parts(found.by_part), found.every
     models = models_of_all([saved], choice, run_id=run_id)
@@ -105,12 +106,12 @@ def role_names(saved: AnySaved) -> tuple[str, ...]:
 
 
 def _with_roles(
-    saved: SavedJudge, choice: ModelChoice, *, run_id: str, roles: Sequence[str]
+    saved: SavedJudge, choice: ModelChoice, *, run_id: str
 ) -> tuple[SavedJudge, list[dspy.LM]]:
     """Return a judge whose roles ask the models that are named, or those it was compiled with."""
     from judgesmith.programs.judging.registry import check_roles, family_of
 
-    given = roles_of(roles)
+    given = roles_of(choice.roles)
     with blaming(ROLE):
         check_roles(family_of(saved.protocol.judge), given)
     asked = {**saved.roles, **given}
@@ -176,6 +177,15 @@ def panel_models(
     own = models_of_parts(panel.with_parts(by_part))
     every = {id(lm): lm for lm in (*by_name.values(), *own)}
     return PanelModels(by_name=by_name, by_part=by_part, every=list(every.values()))
+
+
+def used(*lms: AnyModel) -> Usage:
+    """Return what went through the models of a command together."""
+    from judgesmith.programs.judging.rows import usage_of
+
+    usage = usage_of(*lms)
+    assert usage is not None
+    return usage
 
 
 def judging_estimate(

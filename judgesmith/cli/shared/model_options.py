@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import click
@@ -32,10 +33,18 @@ LEDGER = ".judgesmith/ledger.sqlite"
 def model_options(command: Command) -> Command:
     """Add the options that say which model is asked, and how much of it.
 
-    The command is given ``taping``, too: what records or replays the run, or None.
+    The command is given all of them, and ``--role`` and ``--allow-model``, as one ``choice``.
     """
+
+    @wraps(command)
+    def run(**given: Any) -> Any:
+        names = [name for name in ModelChoice.__dataclass_fields__ if name in given]
+        own = {name: given.pop(name) for name in names}
+        choice = ModelChoice(**own, needs_keys=not given.get("dry_run", False))
+        return command(choice=choice, **given)
+
     return together(
-        taped(command),
+        taped(cast("Command", run)),
         click.option(
             "--model",
             "model_name",
@@ -139,14 +148,14 @@ class ModelChoice:
     taping: Taping | None = None
     allow_models: tuple[str, ...] = ()
     only_hosts: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    concurrency: int = 32
     needs_keys: bool = True
     """Whether models are asked, and not in a dry run."""
 
-    @classmethod
-    def taken_from(cls, options: dict[str, Any]) -> ModelChoice:
-        """Return what ``options`` say of models, and take it out of them."""
-        names = [name for name in cls.__dataclass_fields__ if name in options]
-        return cls(**{name: options.pop(name) for name in names})
+    def of(self, kind: type[Choice], **more: Any) -> Choice:
+        """Return the same for models that are made in another way."""
+        return kind(**{**vars(self), **more})
 
     @property
     def searches(self) -> Path:
@@ -307,6 +316,9 @@ class ModelChoice:
         from judgesmith.programs.lm import model
 
         return model(name, **settings)
+
+
+Choice = TypeVar("Choice", bound=ModelChoice)
 
 
 class AskedChoice(ModelChoice):

@@ -106,7 +106,7 @@ def map_option(command: Command) -> Command:
 _READING = "judgesmith.cli.reading"  # where a command keeps how files are read
 
 
-def reading_option(name: str, **said: Any) -> Callable[[Command], Command]:
+def reading_option(*names: str, **said: Any) -> Callable[[Command], Command]:
     """Return what adds an option that ``reading`` finds again."""
 
     def keep(
@@ -115,7 +115,7 @@ def reading_option(name: str, **said: Any) -> Callable[[Command], Command]:
         if value not in (None, ()):
             context.meta.setdefault(_READING, {})[str(option.name)] = value
 
-    return click.option(name, callback=keep, expose_value=False, **said)
+    return click.option(*names, callback=keep, expose_value=False, **said)
 
 
 def text_options(command: Command) -> Command:

@@ -131,6 +131,11 @@ def usage_text(usage: Usage) -> str:
     return f"{usage.calls} calls, {usage.hits} from the cache, {tokens} tokens, {cost}"
 
 
+def spent_on(usage: Usage) -> dict[str, Any]:
+    """Return the same for ``--json``."""
+    return {"calls": usage.calls, "cost_usd": usage.cost_usd}
+
+
 def counted(n: int, what: str) -> str:
     """Return a number of things, one of which is called ``what``."""
     return f"{n} {what}{'' if n == 1 else 's'}"

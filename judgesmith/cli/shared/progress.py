@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -58,6 +58,15 @@ def stage_progress(*, quiet: bool) -> Iterator[Stages | None]:
         stages = _Bars(bars)
         yield stages
         stages.end()
+
+
+@contextmanager
+def counting(
+    stage: str, total: int | None = None, *, quiet: bool
+) -> Iterator[Callable[[int], None] | None]:
+    """Show the progress of one stage while the block runs; it is told how many more are done."""
+    with stage_progress(quiet=quiet) as progress:
+        yield None if progress is None else (lambda n: progress(stage, n, total))
 
 
 class _Bars:

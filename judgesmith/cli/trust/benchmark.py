@@ -11,6 +11,7 @@ import click
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, load_data
 from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.judge_models import used
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import (
     Command,
@@ -28,6 +29,7 @@ from judgesmith.cli.shared.printing import (
     say,
     say_notes,
     say_wrapped,
+    spent_on,
     usage_text,
 )
 from judgesmith.cli.shared.progress import stage_progress
@@ -71,7 +73,6 @@ def benchmark_models(
     roles: Mapping[str, str],
     *,
     run_id: str | None = None,
-    concurrency: int = 32,
 ) -> BenchmarkModels:
     """Return a model for every role, each made once however many roles it has."""
     from judgesmith.experiments.benchmark.models import BenchmarkModels
@@ -81,7 +82,7 @@ def benchmark_models(
     names = list(dict.fromkeys((first, *roles.values())))
     made = dict(zip(names, choice.lms(*names[1:], run_id=run_id), strict=True))
     by_role = {role: made[roles.get(role, first)] for role in ROLES}
-    return BenchmarkModels(by_role=by_role, concurrency=concurrency)
+    return BenchmarkModels(by_role=by_role, concurrency=choice.concurrency)
 
 
 def check_benchmark_keys(choice: ModelChoice, models: BenchmarkModels) -> None:
@@ -150,7 +151,7 @@ def tell_spent(spent: Exception, usage: Usage | None, *, as_json: bool) -> None:
     """Say that the budget ended before the benchmark was whole."""
     assert usage is not None
     if as_json:
-        print_json({"output": None, "calls": usage.calls, "cost_usd": usage.cost_usd})
+        print_json({"output": None, **spent_on(usage)})
     notes = (f"{spent}", "nothing was written; a larger budget continues from here.")
     say_notes(notes, as_json=as_json)
     if not as_json:
@@ -286,17 +287,14 @@ def command(
     data: str,
     perspective: Perspective | None,
     output: str | None,
-    columns: str | None,
-    scales: tuple[str, ...],
     criteria: str | None,
     rubric_file: str | None,
     sides_file: str | None,
-    roles: tuple[str, ...],
-    concurrency: int,
     sheets: tuple[str, ...],
     dry_run: bool,
     force: bool,
     as_json: bool,
+    choice: ModelChoice,
     **rest: Any,
 ) -> None:
     """Build a benchmark for judges from the rated data in DATA, without new ratings.
@@ -317,14 +315,12 @@ def command(
     from judgesmith.experiments.benchmark.building import benchmark_from, planned_steps
     from judgesmith.experiments.benchmark.models import UnfinishedError
     from judgesmith.experiments.benchmark.report import check_benchmark
-    from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import BudgetSpent
 
     place = check_output(output)
-    choice = ModelChoice.taken_from(rest)
-    named = benchmark_roles(roles)
+    named = benchmark_roles(choice.roles)
     settings = _settings(perspective, criteria, rest)
-    dataset = load_data(data, columns, scales)
+    dataset = load_data(data)
     with blaming(data if criteria is None else "--only-criteria"):
         start = benchmark_start(
             dataset,
@@ -335,7 +331,7 @@ def command(
     run = start.fingerprint(benchmark_models(choice, named))
     with blaming(OUTPUT):
         check_benchmark(place, run, force=force)
-    models = benchmark_models(choice, named, run_id=f"benchmark {run}", concurrency=concurrency)
+    models = benchmark_models(choice, named, run_id=f"benchmark {run}")
     with blaming(data):
         planned = planned_steps(start, models)
     if dry_run:
@@ -347,18 +343,16 @@ def command(
         with stage_progress(quiet=as_json) as progress, blaming(data):
             made = benchmark_from(start, models, progress=progress)
     except (BudgetSpent, UnfinishedError) as spent:
-        tell_spent(spent, usage_of(*_each(models)), as_json=as_json)
+        tell_spent(spent, used(*_each(models)), as_json=as_json)
         return
     except ValueError:
-        tell_recorded(usage_of(*_each(models)))
+        tell_recorded(used(*_each(models)))
         raise
     with blaming(OUTPUT):
         made.save(place)
-    usage = usage_of(*_each(models))
-    assert usage is not None
+    usage = used(*_each(models))
     if as_json:
-        spent_ = {"calls": usage.calls, "cost_usd": usage.cost_usd}
-        print_json({"output": output, **made.report, **spent_})
+        print_json({"output": output, **made.report, **spent_on(usage)})
     else:
         print_benchmark(made.report, output, usage)
     say_notes(made.report["notes"], as_json=as_json)

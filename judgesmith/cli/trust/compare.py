@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -47,11 +47,11 @@ from judgesmith.cli.shared.printing import (
     say_wrapped,
     wants_full,
 )
-from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.progress import counting
 from judgesmith.cli.shared.role_options import ROLE, models_by_part, role_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import dspy
 
@@ -94,19 +94,15 @@ def command(
     a: str,
     b: str,
     data: str,
-    columns: str | None,
-    scales: tuple[str, ...],
     target: str,
     aggregate: str,
     criterion: str | None,
     objective: str | None,
     confidence: float,
     seed: int,
-    roles: tuple[str, ...],
-    concurrency: int,
     dry_run: bool,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
 ) -> None:
     """Say whether judge A agrees better than judge B with the ratings in DATA.
 
@@ -130,16 +126,17 @@ def command(
     for judge, side in zip(judges, sides, strict=True):
         if objective is not None and judges_sources(judge):
             refuse_over_sources(objective, judge=side.text)
-    dataset = load_data(data, columns, scales)
+    dataset = load_data(data)
     scores, targets = _targets(sides, judges, dataset, target, aggregate, criterion, data=data)
-    chosen = ModelChoice(**choice, needs_keys=not dry_run)
-    asked = _asked(judges, chosen, f"{dataset.digest} {targets.name}", roles)
+    asked = _asked(judges, choice, f"{dataset.digest} {targets.name}")
     if dry_run and any(asked):
         items = [dataset[place] for place in targets.rated.tolist()]
         estimates = [judging_estimate(judge, items, lms) for judge, lms in filter(None, asked)]
         print_estimate(sum(estimates, nothing_asked()), as_json=as_json)
         return
-    rows = _judged(sides, asked, scores, dataset, targets, concurrency=concurrency, quiet=as_json)
+    rows = _judged(
+        sides, asked, scores, dataset, targets, concurrency=choice.concurrency, quiet=as_json
+    )
     with blaming(b):
         found = compare_rows(
             *rows,
@@ -233,13 +230,11 @@ _Asked = tuple["AnySaved", "list[dspy.LM]"]
 """A judge bound to its models, and these."""
 
 
-def _asked(
-    judges: Sequence[AnySaved | None], choice: ModelChoice, of: str, roles: Sequence[str]
-) -> list[_Asked | None]:
+def _asked(judges: Sequence[AnySaved | None], choice: ModelChoice, of: str) -> list[_Asked | None]:
     """Return each judge with its models, None for scores on file; one budget holds for both."""
     names = "|".join(judge.fingerprint for judge in judges if judge)
     models = {name for judge in judges if judge for name in judge.models}
-    by_role = models_by_part(roles)
+    by_role = models_by_part(choice.roles)
     models |= {one.name for one in by_role.values()}
     of_judges = [set(role_names(judge)) & set(by_role) if judge else set() for judge in judges]
     if unknown := set(by_role).difference(*of_judges, ()):
@@ -251,10 +246,10 @@ def _asked(
         if judge is None:
             found.append(None)
             continue
-        given = [one for one in roles if one.partition("=")[0].strip() in own_roles]
+        given = [one for one in choice.roles if one.partition("=")[0].strip() in own_roles]
         asked = {*judge.models, *(by_role[role].name for role in own_roles)}
-        own_choice = choice.about(asked, among=models)
-        found.append(asked_models(judge, own_choice, run_id=f"compare {names} {of}", roles=given))
+        own = replace(choice.about(asked, among=models), roles=tuple(given))
+        found.append(asked_models(judge, own, run_id=f"compare {names} {of}"))
     return found
 
 
@@ -272,15 +267,13 @@ def _judged(
     from judgesmith.experiments.evaluate.judged_rows import rows_of_judge, rows_of_scores
 
     found = []
-    with stage_progress(quiet=quiet) as progress:
-        for letter, side, judging, own in zip("AB", sides, asked, scores, strict=True):
-            if judging is None:
-                assert own is not None
-                found.append(rows_of_scores(own, dataset, targets))
-                continue
-            judge, lms = judging
-            n_rated, stage = len(targets.rated), f"rows by {letter}"
-            tell = None if progress is None else _telling(progress, stage, n_rated)
+    for letter, side, judging, own in zip("AB", sides, asked, scores, strict=True):
+        if judging is None:
+            assert own is not None
+            found.append(rows_of_scores(own, dataset, targets))
+            continue
+        judge, lms = judging
+        with counting(f"rows by {letter}", len(targets.rated), quiet=quiet) as tell:
             found.append(
                 rows_of_judge(
                     judge,
@@ -294,12 +287,6 @@ def _judged(
                 )
             )
     return found[0], found[1]
-
-
-def _telling(
-    progress: Callable[[str, int, int | None], None], stage: str, total: int
-) -> Callable[[int], None]:
-    return lambda n: progress(stage, n, total)
 
 
 def print_compared(found: Comparison, *, name: str) -> None:

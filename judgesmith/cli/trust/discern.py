@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.command import tool
+from judgesmith.cli.shared.data_options import texts_in
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import asked_models, judging_estimate
+from judgesmith.cli.shared.judge_models import asked_models, judging_estimate, used
 from judgesmith.cli.shared.judged import Named, criterion_option, named
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import (
@@ -36,13 +37,14 @@ from judgesmith.cli.shared.printing import (
     say_notes,
     say_under,
     say_wrapped,
+    spent_on,
     usage_text,
     wants_full,
 )
-from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.progress import counting
 from judgesmith.cli.shared.role_options import role_option
 from judgesmith.cli.shared.verdicts import Verdict, discern_verdict, print_verdict
-from judgesmith.cli.trust.discern_texts import known_task, texts_in, versions_in
+from judgesmith.cli.trust.discern_texts import known_task, versions_in
 from judgesmith.errors import shortened
 
 if TYPE_CHECKING:
@@ -327,12 +329,10 @@ def command(
     criterion: str | None,
     seed: int,
     output: str | None,
-    roles: tuple[str, ...],
-    concurrency: int,
     dry_run: bool,
     force: bool,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
 ) -> int:
     """Say whether a judge scores damaged versions of texts lower than the texts themselves.
 
@@ -352,7 +352,6 @@ def command(
     )
     from judgesmith.programs.artifacts.saved_ensembles import SavedComposite
     from judgesmith.programs.judging.executors import endpoint_of
-    from judgesmith.programs.judging.rows import usage_of
 
     given = named(judge)
     _refuse_mixed(given, criterion)
@@ -363,13 +362,12 @@ def command(
     perturbed = versions_in(dataset, data, **chosen, scored=given.path is not None)  # type: ignore[arg-type]
     saved = None if given.path is not None else _to_ask(judge, samples, temperature)
     what = judge if saved is None else saved.fingerprint
-    asked = ModelChoice(**choice)
     models: dict[str, dspy.LM] = {}
     told: list[str] = []
     planned: AnySaved | None = None
     if saved is not None:
-        looked = replace(asked, needs_keys=False)
-        planned, planned_lms = asked_models(saved, looked, run_id="", roles=roles)
+        looked = replace(choice, needs_keys=False)
+        planned, planned_lms = asked_models(saved, looked, run_id="")
         models = {str(lm.model): lm for lm in planned_lms}
         told = [f"{name} {endpoint_of(lm)}" for name, lm in models.items()]
         own = planned.parts if isinstance(planned, SavedComposite) else {}
@@ -389,9 +387,9 @@ def command(
         if dry_run:
             print_estimate(discern_estimate(planned, perturbed, models), as_json=as_json)
             return 0
-        saved, lms = asked_models(saved, asked, run_id=f"discern {run}", roles=roles)
+        saved, lms = asked_models(saved, choice, run_id=f"discern {run}")
         announce(discern_estimate(saved, perturbed, models), perturbed, as_json=as_json)
-        scores = _of_judge(saved, perturbed, by, lms[0], judge, concurrency, quiet=as_json)
+        scores = _of_judge(saved, perturbed, by, lms[0], judge, choice.concurrency, quiet=as_json)
     found = discern(
         scores,
         perturbed,
@@ -402,10 +400,10 @@ def command(
     if folder is not None:
         with blaming(OUTPUT):
             save_discerned(folder, found, scores, perturbed, marks={"run": run, "judge": what})
-    usage = usage_of(*lms) if lms else None
+    usage = used(*lms) if lms else None
     notes = [*dataset.notes, *perturbed.notes]
     if as_json:
-        spent = {"calls": usage.calls, "cost_usd": usage.cost_usd} if usage else {}
+        spent = spent_on(usage) if usage else {}
         print_json({**found.to_dict(), **spent, "output": output})
     print_discerned(found, notes, usage, folder, as_json=as_json)
     if min_d is not None and not found.lowest >= min_d:
@@ -480,9 +478,7 @@ def _of_judge(
 ) -> VersionScores:
     from judgesmith.experiments.robustness.perturbed_scores import blind_texts, score_perturbed
 
-    n_texts = len(blind_texts(perturbed))
-    with stage_progress(quiet=quiet) as progress:
-        tell = None if progress is None else (lambda n: progress("texts", n, n_texts))
+    with counting("texts", len(blind_texts(perturbed)), quiet=quiet) as tell:
         return score_perturbed(
             saved,
             perturbed,

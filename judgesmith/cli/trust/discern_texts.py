@@ -6,30 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import reading
 
 if TYPE_CHECKING:
     from judgesmith.data import DataSet
     from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
-
-
-def texts_in(data: str, columns: str | None) -> DataSet:
-    """Return the rows of DATA, without their ratings."""
-    from judgesmith.data import DataSet, stream_items
-    from judgesmith.data.columns import column_map
-    from judgesmith.data.problems import DataError, Problem
-
-    with blaming("--map"):
-        column_map(columns)
-    with blaming(data):
-        rows = stream_items(data, columns=columns, **reading())
-        items = tuple(rows)
-        if not items:
-            nothing = Problem(
-                where=rows.name, field="file", expected="at least one row", came="none"
-            )
-            raise DataError([nothing])
-    return DataSet(name=rows.name.split(".")[0], items=items, notes=tuple(rows.notes))
 
 
 def versions_in(

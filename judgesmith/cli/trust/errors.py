@@ -15,6 +15,7 @@ import click
 
 from judgesmith.cli.shared.agreement import estimate_text
 from judgesmith.cli.shared.command import tool
+from judgesmith.cli.shared.data_options import texts_in
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import (
     Command,
@@ -36,7 +37,6 @@ from judgesmith.cli.shared.printing import (
     say_wrapped,
     visible,
 )
-from judgesmith.cli.trust.discern_texts import texts_in
 from judgesmith.errors import InputError, file_faults, shortened
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ from judgesmith.cli.shared.printing import (
     say_wrapped,
     wants_full,
 )
-from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.progress import counting
 from judgesmith.cli.shared.role_options import role_option
 from judgesmith.cli.shared.verdicts import agreement_verdict, label_verdict, print_verdict
 from judgesmith.cli.trust.perspectives import (
@@ -95,8 +95,6 @@ if TYPE_CHECKING:
 def command(
     judge: str,
     data: str,
-    columns: str | None,
-    scales: tuple[str, ...],
     target: str,
     aggregate: str,
     criterion: str | None,
@@ -106,11 +104,9 @@ def command(
     max_unscored: float,
     confidence: float,
     seed: int,
-    roles: tuple[str, ...],
-    concurrency: int,
     dry_run: bool,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
 ) -> int:
     """Report how well a judge's scores agree with the ratings in DATA.
 
@@ -133,8 +129,7 @@ def command(
             option="--confidence",
             hint="leave --confidence or --perspective out.",
         )
-    dataset = load_data(data, columns, scales)
-    chosen = ModelChoice(**choice, needs_keys=not dry_run)
+    dataset = load_data(data)
     if asked is not None:
         report_perspective(
             asked,
@@ -144,10 +139,8 @@ def command(
             target=target,
             aggregate=aggregate,
             criterion=criterion,
-            choice=chosen,
-            roles=roles,
+            choice=choice,
             seed=seed,
-            concurrency=concurrency,
             dry_run=dry_run,
             as_json=as_json,
         )
@@ -155,9 +148,7 @@ def command(
     rng = np.random.default_rng(seed)
     found: Evaluation | PreferenceEvaluation
     if given.path is None:
-        saved, targets, lms = _asking(
-            judge, dataset, target, aggregate, choice=chosen, roles=roles, data=data
-        )
+        saved, targets, lms = _asking(judge, dataset, target, aggregate, choice=choice, data=data)
         if dry_run:
             items = [dataset[place] for place in targets.rated.tolist()]
             print_estimate(judging_estimate(saved, items, lms), as_json=as_json)
@@ -171,7 +162,7 @@ def command(
             aggregate=aggregate,
             rng=rng,
             confidence=confidence,
-            concurrency=concurrency,
+            concurrency=choice.concurrency,
             quiet=as_json,
         )
         notes = [*dataset.notes, *ranks_note(given.text, ranks=found.ranks), *found.stated]
@@ -296,7 +287,6 @@ def _asking(
     aggregate: str,
     *,
     choice: ModelChoice,
-    roles: Sequence[str],
     data: str,
 ) -> tuple[AnySaved, Targets, list[dspy.LM]]:
     """Return a judge bound to its models, what it is compared with, and these models."""
@@ -310,7 +300,7 @@ def _asking(
             _refuse_unrated(wanted, dataset)
         targets = targets_of(dataset, wanted, aggregate)  # type: ignore[arg-type]
     run_id = f"evaluate {saved.fingerprint} {dataset.digest} {targets.name}"
-    saved, lms = asked_models(saved, choice, run_id=run_id, roles=roles)
+    saved, lms = asked_models(saved, choice, run_id=run_id)
     return saved, targets, lms
 
 
@@ -329,9 +319,7 @@ def _of_judge(
 ) -> Evaluation:
     from judgesmith.experiments import evaluate_judge
 
-    n_rated = len(targets.rated)
-    with stage_progress(quiet=quiet) as progress:
-        tell = None if progress is None else (lambda n: progress("rows", n, n_rated))
+    with counting("rows", len(targets.rated), quiet=quiet) as tell:
         return evaluate_judge(
             saved,
             dataset,

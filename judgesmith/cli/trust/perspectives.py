@@ -24,7 +24,7 @@ from judgesmith.cli.shared.printing import (
     say_under,
     say_wrapped,
 )
-from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.progress import counting
 from judgesmith.errors import shortened
 
 if TYPE_CHECKING:
@@ -128,9 +128,7 @@ def report_perspective(
     aggregate: str,
     criterion: str | None,
     choice: ModelChoice,
-    roles: Sequence[str],
     seed: int,
-    concurrency: int,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -165,21 +163,21 @@ def report_perspective(
     if given.path is None:
         saved, compares = _judge(asked, given, dataset)
         run_id = f"evaluate {saved.fingerprint} {dataset.digest} {asked.told}"
-        saved, lms = asked_models(saved, choice, run_id=run_id, roles=roles)
+        saved, lms = asked_models(saved, choice, run_id=run_id)
         if dry_run:
             with blaming(data):
                 print_estimate(
                     _estimate(asked, saved, dataset, common, lms, compares), as_json=as_json
                 )
             return
-        with stage_progress(quiet=as_json) as progress, blaming(data):
+        with counting("texts", quiet=as_json) as tell, blaming(data):
             how: dict[str, Any] = {
                 "samples": asked.samples,
                 "lm": lms[0],
                 "models": [str(lm.model) for lm in lms],
                 "label": given.text,
-                "concurrency": concurrency,
-                "progress": None if progress is None else (lambda n: progress("texts", n, None)),
+                "concurrency": choice.concurrency,
+                "progress": tell,
             }
             if compares:
                 assert isinstance(saved, SavedJudge)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, load_data
 from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.judge_models import used
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import (
     Command,
@@ -20,8 +21,15 @@ from judgesmith.cli.shared.options import (
     together,
 )
 from judgesmith.cli.shared.places import OUTPUT, rows_place
-from judgesmith.cli.shared.printing import print_json, print_table, say, say_notes, usage_text
-from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.printing import (
+    print_json,
+    print_table,
+    say,
+    say_notes,
+    spent_on,
+    usage_text,
+)
+from judgesmith.cli.shared.progress import counting
 
 if TYPE_CHECKING:
     from judgesmith.data.items import DataSet
@@ -91,8 +99,6 @@ def _change_options(command: Command) -> Command:
 def command(
     data: str,
     output: str,
-    columns: str | None,
-    scales: tuple[str, ...],
     task: str | None,
     kinds: str,
     amounts: tuple[str, ...],
@@ -100,11 +106,10 @@ def command(
     min_chars: int | None,
     sample: int | None,
     seed: int,
-    concurrency: int,
     dry_run: bool,
     force: bool,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
 ) -> None:
     """Write changed versions of the texts in DATA to OUT.jsonl, each below its original.
 
@@ -116,48 +121,46 @@ def command(
         perturbation_summary,
         write_perturbed,
     )
-    from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.perturbing import Donors
     from judgesmith.programs.perturbing.perturber import planned_calls
 
     place = rows_place(output, data, like="versions.jsonl", force=force)
-    dataset = load_data(data, columns, scales)
+    dataset = load_data(data)
     changes = _changes(task, dataset, kinds, amounts, seed)
     pool = _pool(dataset, which, min_chars, changes.task, data)
     originals = pool if sample is None else _sample(pool, sample, seed)
-    asked = ModelChoice(**choice)
-    lm = asked.lm(run_id=f"perturb {dataset.digest} {seed}")
+    lm = choice.lm(run_id=f"perturb {dataset.digest} {seed}")
     planned = planned_calls(
         originals.items, changes.perturbations, lm, task=changes.task, amounts=changes.amounts
     )
     if dry_run:
         _print_planned(planned, as_json=as_json)
         return
-    asked.check_key(lm)
+    choice.check_key(lm)
     _announce(planned, as_json=as_json)
-    with stage_progress(quiet=as_json) as progress:
-        tell = None
-        if progress is not None:
-            tell = lambda n: progress("texts", n, len(originals.items))  # noqa: E731
+    with counting("texts", len(originals.items), quiet=as_json) as tell:
         found = perturb_texts(
             originals.items,
             changes,
             name=dataset.name,
             donors=Donors(pool.items),
             lm=lm,
-            concurrency=concurrency,
+            concurrency=choice.concurrency,
             progress=tell,
         )
     with blaming(OUTPUT):
         write_perturbed(found, place)
-    usage = usage_of(lm)
-    assert usage is not None
+    usage = used(lm)
     notes = [*dataset.notes, *_left_out(pool), *found.notes]
     if as_json:
-        spent = {"calls": usage.calls, "cost_usd": usage.cost_usd}
         about = {"output": output, "task": changes.task, "texts": originals.which, "seed": seed}
         print_json(
-            {**about, **perturbation_summary(found), "left_out": dict(pool.left_out), **spent}
+            {
+                **about,
+                **perturbation_summary(found),
+                "left_out": dict(pool.left_out),
+                **spent_on(usage),
+            }
         )
     else:
         _print(found, originals, changes, output)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from judgesmith.cli.shared.agreement import estimate_text
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.data_options import data_options, load_all, target_options
+from judgesmith.cli.shared.data_options import data_options, load_data, target_options
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.judge_models import asked_models, judging_estimate, nothing_asked
 from judgesmith.cli.shared.judged import (
@@ -36,7 +36,7 @@ from judgesmith.cli.shared.printing import (
     say_notes,
     say_under,
 )
-from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.progress import counting
 from judgesmith.cli.shared.role_options import role_option
 
 if TYPE_CHECKING:
@@ -86,19 +86,15 @@ def command(
     judge: str,
     data: str,
     labelled: str | None,
-    columns: str | None,
-    scales: tuple[str, ...],
     target: str,
     aggregate: str,
     criterion: str | None,
     max_unscored: float,
     confidence: float,
     seed: int,
-    roles: tuple[str, ...],
-    concurrency: int,
     dry_run: bool,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
 ) -> int:
     """Estimate the pass rate of each system in DATA, corrected for the judge's errors.
 
@@ -114,14 +110,13 @@ def command(
     if given.path is None and criterion is not None:
         raise refuse_criterion(judge)
     rated = labelled or data
-    dataset = load_all(tuple(dict.fromkeys((data, rated))), columns, scales)
+    dataset = load_data(*dict.fromkeys((data, rated)))
     saved = load_saved(judge) if given.path is None else None
     targets = _targets(dataset, target if target != "auto" else saved, aggregate, rated)
     lms: list[dspy.LM] = []
     if saved is not None:
         run_id = f"rate {saved.fingerprint} {dataset.digest}"
-        chosen = ModelChoice(**choice, needs_keys=not dry_run)
-        saved, lms = asked_models(saved, chosen, run_id=run_id, roles=roles)
+        saved, lms = asked_models(saved, choice, run_id=run_id)
     if dry_run:
         estimate = judging_estimate(saved, list(dataset), lms) if saved else nothing_asked()
         print_estimate(estimate, as_json=as_json)
@@ -129,7 +124,7 @@ def command(
     if saved is None:
         judgements, verdicts, notes = _on_file(given, dataset, targets, criterion)
     else:
-        judgements = _judged(saved, dataset, lms[0], concurrency, quiet=as_json)
+        judgements = _judged(saved, dataset, lms[0], choice.concurrency, quiet=as_json)
         verdicts, notes = verdicts_of(judgements, targets, saved.scale), []
     with blaming(rated):
         seen = () if saved is None else saved.seen_keys
@@ -182,9 +177,7 @@ def _judged(
 ) -> list[Judgement]:
     from judgesmith.programs import score_batch
 
-    n_rows = len(dataset)
-    with stage_progress(quiet=quiet) as progress:
-        tell = None if progress is None else (lambda n: progress("rows", n, n_rows))
+    with counting("rows", len(dataset), quiet=quiet) as tell:
         return score_batch(saved, dataset, lm=lm, concurrency=concurrency, progress=tell)
 
 

@@ -8,15 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
 from judgesmith.cli.shared.cassettes import RECORD, REPLAY
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import asked_models, judging_estimate
-from judgesmith.cli.shared.model_options import AskedChoice, allow_model_option, model_options
+from judgesmith.cli.shared.judge_models import asked_models, judging_estimate, used
+from judgesmith.cli.shared.model_options import (
+    AskedChoice,
+    ModelChoice,
+    allow_model_option,
+    model_options,
+)
 from judgesmith.cli.shared.options import Number, WholeNumber, dry_run_option, json_option
 from judgesmith.cli.shared.printing import (
     print_estimate,
@@ -24,9 +28,10 @@ from judgesmith.cli.shared.printing import (
     say,
     say_notes,
     say_wrapped,
+    spent_on,
     usage_text,
 )
-from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.progress import counting
 from judgesmith.cli.shared.role_options import role_option
 from judgesmith.cli.shared.stopping import leave_unfinished
 from judgesmith.cli.shared.verdicts import print_verdict, recheck_verdict
@@ -86,11 +91,9 @@ def command(
     tolerance: float,
     confidence: float,
     max_unscored: float,
-    roles: tuple[str, ...],
-    concurrency: int,
     dry_run: bool,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
 ) -> int:
     """Ask the golden items of JUDGE again, and say whether their scores are still the same.
 
@@ -106,14 +109,13 @@ def command(
         recheck_text,
     )
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
-    from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import lm_client_of
 
     with blaming("--repeats"):
         settings = RecheckSettings(
             samples=samples, tolerance=tolerance, confidence=confidence, unscored=max_unscored
         )
-    asked = AskedChoice(**choice)
+    asked = choice.of(AskedChoice)
     if asked.taping is not None:
         raise OptionError(
             "a recheck is about the model of now, of which no cassette tells.",
@@ -131,20 +133,14 @@ def command(
             hint="name a file, beside which the recheck is kept.",
         )
     if dry_run:
-        named = replace(asked, needs_keys=False)
-        bound, lms = asked_models(saved, named, run_id="", roles=roles)
+        bound, lms = asked_models(saved, asked, run_id="")
         estimate = judging_estimate(bound, golden_texts(saved), lms, often=samples)
         print_estimate(estimate, as_json=as_json)
         return 0
     place = _ledger_of(saved.fingerprint, asked.folder)
-    bound, lms = asked_models(
-        saved,
-        replace(asked, ledger=str(place)),
-        run_id=f"recheck {saved.fingerprint}",
-        roles=roles,
-    )
-    with _own(place), stage_progress(quiet=as_json) as progress:
-        tell = None if progress is None else (lambda n: progress("golden items", n, None))
+    asked = replace(asked, ledger=str(place))
+    bound, lms = asked_models(saved, asked, run_id=f"recheck {saved.fingerprint}")
+    with _own(place), counting("golden items", quiet=as_json) as tell:
         try:
             found = recheck_judge(
                 bound,
@@ -152,7 +148,7 @@ def command(
                 lm=lms[0],
                 others=lms[1:],
                 first_round=1,
-                concurrency=concurrency,
+                concurrency=choice.concurrency,
                 progress=tell,
             )
             leave_unfinished()  # its ledger ends with it
@@ -161,10 +157,9 @@ def command(
             for client in clients:
                 if client.ledger is not None:
                     client.ledger.close()
-    usage = usage_of(*lms)
-    assert usage is not None
+    usage = used(*lms)
     if as_json:
-        print_json({**found.to_dict(), "calls": usage.calls, "cost_usd": usage.cost_usd})
+        print_json({**found.to_dict(), **spent_on(usage)})
     else:
         print_verdict(recheck_verdict(drifted=found.drifted, items=len(found.items), often=samples))
         say(f"{judge}: scored by {', '.join(found.asked)}")

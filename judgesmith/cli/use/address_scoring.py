@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
@@ -13,6 +13,7 @@ from judgesmith.cli.shared.printing import counted, print_json, say
 from judgesmith.cli.use.engine_options import ENGINE, LOCAL, EngineChoice
 
 if TYPE_CHECKING:
+    from judgesmith.cli.shared.model_options import ModelChoice
     from judgesmith.cli.use.shard_options import ShardChoice
 
 
@@ -25,10 +26,8 @@ def score_at_addresses(
     judge: str,
     files: ShardChoice,
     engines: EngineChoice,
-    choice: dict[str, Any],
+    choice: ModelChoice,
     *,
-    roles: Sequence[str],
-    concurrency: int,
     max_unscored: float,
     force: bool,
     as_json: bool,
@@ -76,7 +75,7 @@ def score_at_addresses(
         column_map(files.columns)
     saved = load_saved(judge)
     run_id = f"score {saved.fingerprint} {' '.join(map(public_address, files.inputs))}"
-    saved, (lm, *_) = asked_models(saved, engines.asked(choice), run_id=run_id, roles=roles)
+    saved, (lm, *_) = asked_models(saved, engines.asked(choice), run_id=run_id)
     client = lm_client_of(lm)
     assert client is not None
     before = client.spent
@@ -91,7 +90,7 @@ def score_at_addresses(
                 form=form,
                 address=engines.cluster,
                 workers=engines.workers,
-                concurrency=concurrency,
+                concurrency=choice.concurrency,
                 overwrite=force,
             )
     except ClusterError as fault:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.model_options import AskedChoice
+from judgesmith.cli.shared.model_options import AskedChoice, ModelChoice
 from judgesmith.cli.shared.options import Command, Number, together
 from judgesmith.cli.shared.printing import print_json, say
 from judgesmith.cli.shared.stopping import leave_unfinished
@@ -80,7 +80,7 @@ class Batching:
 
     @contextmanager
     def desk_for(
-        self, output: Path, shards: Sequence[Shard], *, run: str, choice: Mapping[str, Any]
+        self, output: Path, shards: Sequence[Shard], *, run: str, choice: ModelChoice
     ) -> Iterator[BatchCoordinator | None]:
         """Return a block with a desk where requests are put down, or None if none is wanted."""
         self.check(shards, choice)
@@ -97,7 +97,7 @@ class Batching:
         finally:
             coordinator.close()
 
-    def check(self, shards: Sequence[Shard], choice: Mapping[str, Any]) -> None:
+    def check(self, shards: Sequence[Shard], choice: ModelChoice) -> None:
         """Refuse options that do not go together, and an input that can be read but once."""
         if not self.wanted:
             return
@@ -114,7 +114,7 @@ class Batching:
                 option=self.option,
                 hint="name a file.",
             )
-        if choice["taping"] is not None:
+        if choice.taping is not None:
             raise OptionError(
                 "requests in batches are neither recorded nor replayed.",
                 option=self.option,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.model_options import AskedChoice, announced
+from judgesmith.cli.shared.model_options import AskedChoice, ModelChoice, announced
 from judgesmith.cli.shared.options import Command, WholeNumber, together
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class EngineChoice:
         """Return what ``options`` say of engines, and take it out of them."""
         return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
 
-    def check(self, choice: Mapping[str, Any], *, in_batches: bool) -> None:
+    def check(self, choice: ModelChoice, *, in_batches: bool) -> None:
         """Refuse what does not go together, before anything is read."""
         if self.engine == LOCAL:
             for option, given in ((ADDRESS, self.address), (WORKERS, self.workers)):
@@ -83,7 +83,7 @@ class EngineChoice:
                 option=ENGINE,
                 hint="leave this out.",
             )
-        if choice["taping"] is not None:
+        if choice.taping is not None:
             raise OptionError(
                 "what workers ask is neither recorded nor replayed.",
                 option=ENGINE,
@@ -100,10 +100,10 @@ class EngineChoice:
             return self.address
         return os.environ.get(ADDRESS_VARIABLE) or None
 
-    def asked(self, choice: Mapping[str, Any]) -> AskedChoice:
+    def asked(self, choice: ModelChoice) -> AskedChoice:
         """Return the models, for which keys are needed where they are asked."""
         elsewhere = self.engine == RAY and self.cluster is not None
-        return (_AskedElsewhere if elsewhere else AskedChoice)(**choice)
+        return choice.of(_AskedElsewhere if elsewhere else AskedChoice)
 
     @contextmanager
     def started(

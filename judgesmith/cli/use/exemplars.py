@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.data_options import unrated_items
+from judgesmith.cli.shared.data_options import texts_in
 from judgesmith.cli.shared.faults import blaming
-from judgesmith.cli.shared.judge_models import asked_models, saved_of_kind
+from judgesmith.cli.shared.judge_models import asked_models, saved_of_kind, used
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import (
     dry_run_option,
@@ -21,9 +21,10 @@ from judgesmith.cli.shared.printing import (
     print_json,
     say,
     say_notes,
+    spent_on,
     usage_text,
 )
-from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.progress import counting
 from judgesmith.cli.shared.role_options import role_option
 
 if TYPE_CHECKING:
@@ -43,12 +44,10 @@ def command(
     data: str,
     output: str,
     columns: str | None,
-    roles: tuple[str, ...],
-    concurrency: int,
     dry_run: bool,
     force: bool,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
 ) -> None:
     """Write the exemplars of every source in INPUT to OUT.jsonl, and say if they are in order.
 
@@ -60,7 +59,6 @@ def command(
     from judgesmith.experiments.scoring.estimates import estimate_exemplars
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.families.exemplar import ExemplarConfig
-    from judgesmith.programs.judging.rows import usage_of
 
     place = lines_place(output, data, like="exemplars.jsonl")
     saved = saved_of_kind(
@@ -69,30 +67,28 @@ def command(
         lack="writes no exemplars",
         hint="name a judge that compile --judge exemplar made.",
     )
-    items, _ = unrated_items(data, columns)
+    items = list(texts_in(data, columns))
     run_id = f"exemplars {saved.fingerprint} {data}"
-    named = ModelChoice(**choice, needs_keys=not dry_run)
-    bound, (lm, *others) = asked_models(saved, named, run_id=run_id, roles=roles)
+    bound, (lm, *others) = asked_models(saved, choice, run_id=run_id)
     assert isinstance(bound, SavedJudge)
     if dry_run:
         print_estimate(estimate_exemplars(bound, items, lm), as_json=as_json)
         return
-    with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
-        tell = None if progress is None else (lambda n: progress("sources", n, None))
+    with counting("sources", quiet=as_json) as tell, blaming(OUTPUT):
         found = write_exemplars(
             bound,
             items,
             place,
             lm=lm,
-            concurrency=concurrency,
+            concurrency=choice.concurrency,
             overwrite=force,
             progress=tell,
         )
-    usage = usage_of(lm, *others)
-    assert usage is not None
+    usage = used(lm, *others)
     if as_json:
-        costs = {"calls": usage.calls, "cost_usd": usage.cost_usd}
-        print_json({"output": output, "judge": saved.fingerprint, **found.to_dict(), **costs})
+        print_json(
+            {"output": output, "judge": saved.fingerprint, **found.to_dict(), **spent_on(usage)}
+        )
     else:
         _print(found, output)
         say(usage_text(usage))

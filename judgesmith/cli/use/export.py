@@ -50,7 +50,7 @@ def command(
     dry_run: bool,
     force: bool,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
 ) -> int:
     """Write JUDGE in another form: prompts, or a program of another tool.
 
@@ -73,15 +73,13 @@ def command(
         check_carried(found, form, saved)
     with blaming(OUTPUT):
         check_free(place, found, overwrite=force)
-    del choice["concurrency"]  # golden items are few
-    asked = ModelChoice(**choice, needs_keys=not dry_run)
     lms = None
-    if verify or asked.model_name is not None or asked.api_base is not None:
+    if verify or choice.model_name is not None or choice.api_base is not None:
         _check_golden(saved)
-        given = models_of_all([saved], asked, run_id=f"export {saved.fingerprint}")
+        given = models_of_all([saved], choice, run_id=f"export {saved.fingerprint}")
         for lm in given.values():
-            asked.check_key(lm)
-        alone = next(iter(given.values())) if asked.model_name is not None else None
+            choice.check_key(lm)
+        alone = next(iter(given.values())) if choice.model_name is not None else None
         lms = {name: alone or given[name] for name in saved.models}
     if dry_run:
         golden = [one.item for one in saved.golden]

@@ -8,9 +8,9 @@ import click
 
 from judgesmith.cli.shared.agreement import print_order
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.data_options import unrated_items
+from judgesmith.cli.shared.data_options import texts_in
 from judgesmith.cli.shared.faults import blaming
-from judgesmith.cli.shared.judge_models import asked_models, saved_of_kind
+from judgesmith.cli.shared.judge_models import asked_models, saved_of_kind, used
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import (
     WholeNumber,
@@ -26,9 +26,10 @@ from judgesmith.cli.shared.printing import (
     print_json,
     say,
     say_notes,
+    spent_on,
     usage_text,
 )
-from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.progress import counting
 
 if TYPE_CHECKING:
     from judgesmith.experiments.evaluate.preferring import RecordedPairs
@@ -54,11 +55,10 @@ def command(
     columns: str | None,
     n_pairs: int | None,
     seed: int,
-    concurrency: int,
     dry_run: bool,
     force: bool,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
 ) -> int:
     """Compare the responses to each source in INPUT by JUDGE, two at a time, in both orders.
 
@@ -69,7 +69,6 @@ def command(
     from judgesmith.experiments.evaluate.preferring import pairs_of, record_pairs
     from judgesmith.experiments.scoring.estimates import estimate_comparing
     from judgesmith.programs.families.pairwise import PairwiseConfig
-    from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import lm_client_of
 
     place = lines_place(output, data, like="pairs.jsonl")
@@ -79,16 +78,16 @@ def command(
         lack="scores single responses and does not compare them",
         hint="name one that was compiled with --judge pairs.",
     )
-    items, notes = unrated_items(data, columns)
+    dataset = texts_in(data, columns)
+    items = list(dataset)
     with blaming(data):
         pairs = pairs_of(items, n_pairs=n_pairs, seed=seed)
     run_id = f"prefer {saved.fingerprint} {data}"
-    named = ModelChoice(**choice, needs_keys=not dry_run)
-    _, (lm, *others) = asked_models(saved, named, run_id=run_id)
+    _, (lm, *others) = asked_models(saved, choice, run_id=run_id)
     if dry_run:
         print_estimate(estimate_comparing(saved, pairs, lm), as_json=as_json)
         return 0
-    with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
+    with counting("pairs", quiet=as_json) as tell, blaming(OUTPUT):
         found = record_pairs(
             saved,
             items,
@@ -96,21 +95,21 @@ def command(
             n_pairs=n_pairs,
             seed=seed,
             lm=lm,
-            concurrency=concurrency,
+            concurrency=choice.concurrency,
             overwrite=force,
-            progress=None if progress is None else (lambda n: progress("pairs", n, None)),
+            progress=tell,
         )
-    client, usage = lm_client_of(lm), usage_of(lm, *others)
+    client, usage = lm_client_of(lm), used(lm, *others)
     assert client is not None
-    assert usage is not None
     if as_json:
-        cost = {"calls": usage.calls, "cost_usd": usage.cost_usd}
-        print_json({"output": output, "judge": saved.fingerprint, **_plain(found), **cost})
+        print_json(
+            {"output": output, "judge": saved.fingerprint, **_plain(found), **spent_on(usage)}
+        )
     else:
         _print(found, output, data)
         say(usage_text(usage))
     stated = [f"{n} answers rest on what was stated: {why}." for why, n in found.stated.items()]
-    say_notes((*notes, *stated, *client.adaptations), as_json=as_json)
+    say_notes((*dataset.notes, *stated, *client.adaptations), as_json=as_json)
     return 0
 
 

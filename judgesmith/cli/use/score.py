@@ -9,12 +9,12 @@ import click
 
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import blaming
-from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.judge_models import asked_models, used
 from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
-from judgesmith.cli.shared.model_options import allow_model_option, model_options
+from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import recording_options
 from judgesmith.cli.shared.places import OUTPUT
-from judgesmith.cli.shared.printing import counted, print_json, say, say_notes, usage_text
+from judgesmith.cli.shared.printing import counted, print_json, say, say_notes, spent_on, usage_text
 from judgesmith.cli.shared.role_options import role_option
 from judgesmith.cli.use.address_scoring import at_addresses, score_at_addresses
 from judgesmith.cli.use.batch_options import BatchChoice, Batching, batch_options, say_waiting
@@ -52,11 +52,10 @@ def command(
     judge: str,
     max_unscored: float,
     retry_unscored: bool,
-    roles: tuple[str, ...],
-    concurrency: int,
     force: bool,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
+    **rest: Any,
 ) -> int:
     """Judge every text in INPUT and write one row each to OUT, in the same order.
 
@@ -69,13 +68,12 @@ def command(
     from judgesmith.experiments.scoring import score_shards, unscored_items
     from judgesmith.experiments.scoring.watching import Pulse
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
-    from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.judging.runner import judges_sources
     from judgesmith.programs.lm import lm_client_of
 
-    files, engines = ShardChoice.taken_from(choice), EngineChoice.taken_from(choice)
-    batching, sizing = Batching.taken_from(choice), Sizing.taken_from(choice)
-    watching = Watching.taken_from(choice)
+    files, engines = ShardChoice.taken_from(rest), EngineChoice.taken_from(rest)
+    batching, sizing = Batching.taken_from(rest), Sizing.taken_from(rest)
+    watching = Watching.taken_from(rest)
     engines.check(choice, in_batches=batching.wanted)
     if at_addresses(files):
         given = {
@@ -92,8 +90,6 @@ def command(
             files,
             engines,
             choice,
-            roles=roles,
-            concurrency=concurrency,
             max_unscored=max_unscored,
             force=force,
             as_json=as_json,
@@ -111,8 +107,6 @@ def command(
             files,
             batching,
             choice,
-            roles=roles,
-            concurrency=concurrency,
             force=force,
             as_json=as_json,
         )
@@ -121,17 +115,15 @@ def command(
         asked = (
             engines.asked(choice)
             if coordinator is None
-            else BatchChoice(**choice, coordinator=coordinator)
+            else choice.of(BatchChoice, coordinator=coordinator)
         )
-        saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
+        saved, (lm, *others) = asked_models(saved, asked, run_id=run_id)
         if retry_unscored:
             for one in (lm, *others):
                 if (asked_through := lm_client_of(one)) is not None:
                     asked_through.renew()
         pulse = Pulse((lm, *others), n_expected=n_expected)
-        told = told_options(
-            choice, inputs=files.inputs, output=files.output, concurrency=concurrency
-        )
+        told = told_options(choice, inputs=files.inputs, output=files.output)
         with (
             watching.looked_on(pulse, judge=saved.fingerprint, options=told) as watch,
             run_progress(pulse, quiet=as_json) as progress,
@@ -146,14 +138,14 @@ def command(
 
                 if left := batching.answer(saved, read, coordinator, lm, progress):
                     return say_waiting(left, as_json=as_json)
-            with engines.started(saved, lm, concurrency=concurrency) as engine:
+            with engines.started(saved, lm, concurrency=choice.concurrency) as engine:
                 pulse.counted = None if engine is None else (lambda: engine.usage)
                 found = score_shards(
                     saved,
                     shards,
                     files.output,
                     lm=lm,
-                    concurrency=concurrency,
+                    concurrency=choice.concurrency,
                     overwrite=force,
                     judging=engine,
                     watch=watch,
@@ -162,9 +154,8 @@ def command(
         if coordinator is not None:
             coordinator.finished()
     client = lm_client_of(lm)
-    usage = usage_of(lm, *others) if engine is None else engine.usage
+    usage = used(lm, *others) if engine is None else engine.usage
     assert client is not None
-    assert usage is not None
     if as_json:
         print_json(
             {
@@ -176,8 +167,7 @@ def command(
                 **({"stated": dict(found.stated)} if found.stated else {}),
                 **({"sampled": dict(found.sampled)} if found.sampled else {}),
                 **({"labels": dict(found.labels)} if found.labels else {}),
-                "calls": usage.calls,
-                "cost_usd": usage.cost_usd,
+                **spent_on(usage),
             }
         )
     else:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from errno import EADDRNOTAVAIL
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -103,10 +103,8 @@ def command(
     max_items: int | None,
     max_chars: int,
     grace: float,
-    roles: tuple[str, ...],
-    concurrency: int,
     as_json: bool,
-    **choice: Any,
+    choice: ModelChoice,
 ) -> int:
     """Serve judges over HTTP until Ctrl-C or SIGTERM, which let accepted requests finish.
 
@@ -119,9 +117,9 @@ def command(
     with blaming("--queue" if max_items is None else "--max-items"):
         limits = ServingLimits(
             queue=queue,
-            concurrency=concurrency,
+            concurrency=choice.concurrency,
             max_body=max(int(max_body * _MEBIBYTE), 1),
-            max_items=min(100, queue + concurrency) if max_items is None else max_items,
+            max_items=min(100, queue + choice.concurrency) if max_items is None else max_items,
             max_chars=max_chars,
         )
     token = _token(token_env)
@@ -132,7 +130,7 @@ def command(
             option="--host",
         )
     loaded = _loaded(judges)
-    served = _bound(loaded, _SharedChoice(**choice), roles)
+    served = _bound(loaded, choice.of(_SharedChoice))
     names = tuple(name.lower() for name in (host, *hosts))
     application = app(served, limits=limits, token=token, hosts=names)
     try:
@@ -225,9 +223,7 @@ def _loaded(judges: Sequence[str]) -> dict[str, AnySaved]:
     return found
 
 
-def _bound(
-    judges: Mapping[str, AnySaved], choice: ModelChoice, roles: Sequence[str]
-) -> list[ServedJudge]:
+def _bound(judges: Mapping[str, AnySaved], choice: ModelChoice) -> list[ServedJudge]:
     """Return judges with their models, under one ledger and one budget.
 
     The budget is that of these judges, so that a server that is started again does not have it
@@ -235,15 +231,15 @@ def _bound(
     """
     from judgesmith.programs.serving import ServedJudge
 
-    if roles and len(judges) > 1:
+    if choice.roles and len(judges) > 1:
         said = "roles are of one judge; leave --role out, or serve that judge by itself."
         raise OptionError(said, option=ROLE)
     run_id = f"serve {' '.join(sorted(one.fingerprint for one in judges.values()))}"
     among = {name for one in judges.values() for name in one.models}
     served = []
     for name, saved in judges.items():
-        own = choice if roles else choice.about(saved.models, among=among)
-        bound, lms = asked_models(saved, own, run_id=run_id, roles=roles)
+        own = choice if choice.roles else choice.about(saved.models, among=among)
+        bound, lms = asked_models(saved, own, run_id=run_id)
         with blaming("JUDGE"):
             served.append(ServedJudge(name, bound, *lms))
     # Not before: where there is a ledger, no key is asked for.

@@ -12,7 +12,7 @@ import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
-from judgesmith.cli.shared.model_options import AskedChoice
+from judgesmith.cli.shared.model_options import AskedChoice, ModelChoice
 from judgesmith.cli.shared.options import Command, Number, dry_run_option, together
 from judgesmith.cli.shared.places import OUTPUT
 from judgesmith.cli.shared.printing import print_json, print_table, say, say_wrapped
@@ -70,10 +70,8 @@ class Sizing:
         shards: tuple[Shard, ...],
         files: ShardChoice,
         batching: Batching,
-        choice: dict[str, Any],
+        choice: ModelChoice,
         *,
-        roles: Sequence[str],
-        concurrency: int,
         force: bool,
         as_json: bool,
     ) -> None:
@@ -82,8 +80,8 @@ class Sizing:
         from judgesmith.experiments.scoring.run_size import scoring_size
 
         batching.check(shards, choice)
-        looked = _LookedUp(**choice, needs_keys=False)
-        saved, lms = asked_models(saved, looked, run_id="", roles=roles)
+        looked = choice.of(_LookedUp)
+        saved, lms = asked_models(saved, looked, run_id="")
         batching.check_models([str(lm.model) for lm in lms], looked.api_base)
         with blaming(OUTPUT):
             rows = rows_to_score(
@@ -93,7 +91,7 @@ class Sizing:
             saved,
             rows,
             {str(lm.model): lm for lm in lms},
-            concurrency=concurrency,
+            concurrency=choice.concurrency,
             seconds_per_call=self.seconds_per_call,
             rpm=looked.rpm,
             tpm=looked.tpm,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from judgesmith.cli.shared.printing import say, visible
 from judgesmith.errors import InputError, file_faults
 
 if TYPE_CHECKING:
+    from judgesmith.cli.shared.model_options import ModelChoice
     from judgesmith.experiments.scoring import RowWatch
     from judgesmith.experiments.scoring.watching import Pulse
 
@@ -181,10 +182,11 @@ def _forgiven(write: Callable[[], None], name: str) -> Callable[[], None]:
     return attempt
 
 
-def told_options(choice: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+def told_options(choice: ModelChoice, **more: Any) -> dict[str, Any]:
     """Return what a log says of the options of models: numbers, and nothing that holds a key."""
-    names: Sequence[str] = ("max_calls", "max_tokens", "max_usd", "max_minutes", "rpm", "tpm")
-    return {**{name: choice[name] for name in names if choice.get(name) is not None}, **more}
+    limits = ("max_calls", "max_tokens", "max_usd", "max_minutes", "rpm", "tpm")
+    given = {name: getattr(choice, name) for name in (*limits, "concurrency")}
+    return {**{name: one for name, one in given.items() if one is not None}, **more}
 
 
 _LEAST_BAR, _MOST_BAR = 8, 40  # columns
