@@ -24,6 +24,7 @@ from judgesmith.programs import (
 )
 from judgesmith.programs import load_judge as load
 from judgesmith.programs.lm import model
+from judgesmith.progress import ProgressEvent
 from judgesmith.signatures import (
     ActiveCriticConfig,
     Criterion,
@@ -49,6 +50,7 @@ __all__ = [
     "Judgement",
     "JudgesmithError",
     "MissingExtraError",
+    "ProgressEvent",
     "RandomDemonstrationSearch",
     "RatedItem",
     "Rubric",

@@ -18,6 +18,7 @@ from judgesmith.cli.shared.faults import fault_parts
 from judgesmith.cli.shared.printing import say
 from judgesmith.cli.shared.stopping import finishing, has_stopped, spent_text, stopping_well
 from judgesmith.errors import JudgesmithError
+from judgesmith.progress import without_bars
 
 GROUPS = {
     "judge": {
@@ -218,7 +219,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
     try:
-        with stopping_well(), finishing() as clients:
+        with without_bars(), stopping_well(), finishing() as clients:
             status = judgesmith.main(arguments, prog_name="judgesmith", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as fault:
         click.echo(fault.format_message(), err=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar, Generic, TypedDict, TypeVar, Unpack
+from typing import Any, ClassVar, Generic, TypedDict, TypeVar, Unpack
 
 import dspy
 import numpy as np
@@ -30,6 +31,7 @@ from judgesmith.optimizers.trials import (
 from judgesmith.programs.judging.executors import JudgeLike
 from judgesmith.programs.judging.judge import Judge, check_judge
 from judgesmith.programs.judging.runner import CONCURRENCY, score_batch
+from judgesmith.progress import OnProgress, shows_progress, staged
 from judgesmith.signatures.config import Demonstration, JudgeConfig
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judgement import Judgement
@@ -43,7 +45,8 @@ class RunSettings(TypedDict, total=False):
     seed: int
     lm: dspy.LM | None
     concurrency: int
-    on_progress: Callable[[int], None] | None
+    on_progress: OnProgress | None
+    progress: bool
 
 
 class RowSettings(RunSettings, total=False):
@@ -56,6 +59,22 @@ class SearchSettings(RowSettings, total=False):
     metric: AnyObjective | SeveralObjectives | None
     confirm: ImprovementTest | None
     on_trial: Callable[[TrialRecord], None] | None
+
+
+def _with_bar(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def compiled(self: JudgeOptimizer, *args: Any, **kwargs: Any) -> Any:
+        @shows_progress
+        def run(*, on_progress: OnProgress | None, progress: bool) -> Any:
+            before, self.on_progress = self.on_progress, on_progress
+            try:
+                return method(self, *args, **kwargs)
+            finally:
+                self.on_progress = before
+
+        return run(on_progress=self.on_progress, progress=self.progress)
+
+    return compiled
 
 
 class JudgeOptimizer(Teleprompter):
@@ -72,7 +91,9 @@ class JudgeOptimizer(Teleprompter):
     concurrency : int
         Requests under way at once.
     on_progress : callable or None
-        Told how many items were finished since it was last told.
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
     """
 
     def __init__(
@@ -82,18 +103,29 @@ class JudgeOptimizer(Teleprompter):
         scale: Scale | None = None,
         lm: dspy.LM | None = None,
         concurrency: int = CONCURRENCY,
-        on_progress: Callable[[int], None] | None = None,
+        on_progress: OnProgress | None = None,
+        progress: bool = True,
     ) -> None:
         super().__init__()
         self.seed = seed
         self.scale = scale
         self.lm = lm
         self.concurrency = concurrency
-        self.on_progress = on_progress
+        self.on_progress = staged(on_progress)
+        self.progress = progress
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "compile" in cls.__dict__:
+            cls.compile = _with_bar(cls.__dict__["compile"])
 
     def judged(self, judge: JudgeLike, rows: Rows) -> list[Judgement]:
         return score_batch(
-            judge, rows.texts, lm=self.lm, concurrency=self.concurrency, progress=self.on_progress
+            judge,
+            rows.texts,
+            lm=self.lm,
+            concurrency=self.concurrency,
+            on_progress=self.on_progress,
         )
 
 

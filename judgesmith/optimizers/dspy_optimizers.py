@@ -33,6 +33,7 @@ from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.lm import BudgetSpent
 from judgesmith.programs.lm.limits import STOPPING, Stopped
+from judgesmith.progress import OnProgress, tell
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judgement import Judgement
@@ -264,7 +265,7 @@ class SearchEnded(BaseException):
 
 
 class DSPyMonitor(BaseCallback):
-    def __init__(self, student: Judge, on_progress: Callable[[int], None] | None) -> None:
+    def __init__(self, student: Judge, on_progress: OnProgress | None) -> None:
         self.student = student
         self.on_progress = on_progress
         self.protocols: dict[str, Any] = {}
@@ -283,8 +284,8 @@ class DSPyMonitor(BaseCallback):
     ) -> None:
         if exception is not None:
             self.note(exception)
-        elif self.on_progress is not None and outputs is not None and "protocol" in outputs:
-            self.on_progress(1)
+        elif outputs is not None and "protocol" in outputs:
+            tell(self.on_progress)
 
     def note(self, fault: BaseException | None) -> None:
         while fault is not None:

@@ -315,7 +315,7 @@ class FairPromptSearch(JudgeOptimizer):
     def _measured(self, judge: Judge, items: Sequence[RatedItem], lm: dspy.LM) -> Measured:
         heard = Overheard(judge)
         said = score_batch(
-            heard, items, lm=lm, concurrency=self.concurrency, progress=self.on_progress
+            heard, items, lm=lm, concurrency=self.concurrency, on_progress=self.on_progress
         )
         if any(map(was_not_asked, said)):
             raise OutOfBudget

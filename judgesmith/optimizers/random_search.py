@@ -26,6 +26,7 @@ from judgesmith.optimizers.space.demonstrations import (
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.progress import tell
 from judgesmith.signatures.judgement import Judgement
 
 
@@ -117,9 +118,8 @@ class RandomDemonstrationSearch(JudgeSearch[Objective, Judge]):
                     judgements, self.targets, judge_scale=candidate.scale
                 )
                 found[number] = candidate
-            elif self.on_progress is not None:
-                # Drawn before, such as "labelled only" where no question can show such rows.
-                self.on_progress(len(selection.texts))
+            else:  # drawn before, such as "labelled only" where no question can show such rows
+                tell(self.on_progress, len(selection.texts))
             table = tables[known]
             kinds = [[one.kind for one in several] for several in shown.values()]
             trials.append(

@@ -33,6 +33,7 @@ from judgesmith.programs.judging.runner import (
 from judgesmith.programs.judging.scoring import criteria_text, unsendable
 from judgesmith.programs.perturbing.injecting import known_sub_aspects
 from judgesmith.programs.perturbing.passage import spoken_around, unwrapped
+from judgesmith.progress import OnProgress
 from judgesmith.signatures.config import steps_key
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Judgement
@@ -214,7 +215,7 @@ def write_references(
     lm: dspy.LM | None = None,
     *,
     concurrency: int = CONCURRENCY,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> tuple[tuple[Written, ...], ...]:
     """Return ``n`` texts for each item's source, as a model writes them."""
     if n < 0:
@@ -229,7 +230,11 @@ def write_references(
     texts = [
         written
         for _, written in work_each(
-            work, units, concurrency=concurrency, may_begin=beginning(1, lm), progress=progress
+            work,
+            units,
+            concurrency=concurrency,
+            may_begin=beginning(1, lm),
+            on_progress=on_progress,
         )
     ]
     return tuple(tuple(texts[place * n : (place + 1) * n]) for place in range(len(items)))
@@ -272,7 +277,7 @@ def references_for(
     written: Sequence[Sequence[Written]] = (),
     share: float = SHARE,
     concurrency: int = CONCURRENCY,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> FoundReferences:
     """Return up to ``n`` references for each item's source, good ones that differ."""
     if n < 1:
@@ -306,7 +311,7 @@ def references_for(
             ],
             lm=lm,
             concurrency=concurrency,
-            progress=progress,
+            on_progress=on_progress,
         )
     )
     by_item = tuple(
@@ -494,7 +499,7 @@ class Comparator:
         self._concurrency = concurrency
 
     def each(
-        self, pairs: Iterable[AcrossPair], *, progress: Callable[[int], None] | None = None
+        self, pairs: Iterable[AcrossPair], *, on_progress: OnProgress | None = None
     ) -> Iterator[tuple[AcrossPair, Compared]]:
         work = StepsWork[AcrossPair, Compared](
             self._executor,
@@ -508,7 +513,7 @@ class Comparator:
             pairs,
             concurrency=self._concurrency,
             may_begin=beginning(CALLS_PER_PAIR, self._lm),
-            progress=progress,
+            on_progress=on_progress,
         )
 
 

@@ -148,7 +148,7 @@ def command(
         print_estimate(estimate, as_json=as_json, outputs=len(made.sample.outputs))
         return
     with counting("outputs", len(made.sample.outputs), quiet=as_json) as tell:
-        examples = made.examples(lm=lms[0], concurrency=choice.concurrency, progress=tell)
+        examples = made.examples(lm=lms[0], concurrency=choice.concurrency, on_progress=tell)
     summary = distillation_summary(
         made, examples, run=run, data=dataset.name, excluded=len(excluded - {""})
     )

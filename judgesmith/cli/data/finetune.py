@@ -103,7 +103,7 @@ def command(
         return
     if summary is None:
         with stage_progress(quiet=as_json) as progress, blaming("--base"):
-            summary = finetune(chats, base, recipe, place, progress=progress)
+            summary = finetune(chats, base, recipe, place, on_progress=progress)
     if as_json:
         print_json({"output": output, **summary})
     else:

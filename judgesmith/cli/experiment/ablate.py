@@ -113,7 +113,7 @@ def command(
             rows=names,
             folder=folder,
             overwrite=force,
-            progress=progress,
+            on_progress=progress,
             concurrency=choice.concurrency,
         )
     client = lm_client_of(lm)

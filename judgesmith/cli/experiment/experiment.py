@@ -263,7 +263,9 @@ def command(
         helped_by(workers - 1, again),
         stage_progress(quiet=as_json) as progress,
     ):
-        found = run_cells(declared, folder, models=models, sets=sets, progress=progress, told=tell)
+        found = run_cells(
+            declared, folder, models=models, sets=sets, on_progress=progress, told=tell
+        )
     board = leaderboard(declared, folder)
     board.write(folder)
     if tracker is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import click
 from judgesmith.cli.shared.faults import OptionError
 from judgesmith.cli.shared.options import Command, Number, given_options, together
 from judgesmith.errors import InputError
+from judgesmith.progress import OnProgress
 
 if TYPE_CHECKING:
     import dspy
@@ -181,7 +182,7 @@ class CalibrationChoice:
         run: str,
         lm: dspy.LM,
         concurrency: int,
-        progress: Callable[[str, int, int | None], None] | None,
+        on_progress: OnProgress | None,
     ) -> tuple[AnySaved, list[str]]:
         """Return the judge with its calibration, if it has one, and what to say."""
         from judgesmith.experiments.compile.calibrating import CalibrationError, calibrate_judge
@@ -197,7 +198,7 @@ class CalibrationChoice:
                 seed=settings.seed,
                 lm=lm,
                 concurrency=concurrency,
-                progress=progress,
+                on_progress=on_progress,
             )
         except CalibrationError as fault:
             whole = bool(saved.settings.get("complete", True)) and fault.complete

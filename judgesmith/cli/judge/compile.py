@@ -147,7 +147,7 @@ class CompileRun:
                 models=self.asked.competing,
                 roles=self.asked.roles,
                 concurrency=concurrency,
-                progress=progress,
+                on_progress=progress,
                 files=files,
             )
 
@@ -166,7 +166,7 @@ class CompileRun:
                 run=self.fingerprint,
                 lm=_of_name(found.model, self.models),
                 concurrency=concurrency,
-                progress=progress,
+                on_progress=progress,
             )
 
 

@@ -148,7 +148,7 @@ def command(
     try:
         blamed = blaming("--target" if target != "auto" else data)
         with counting("questions", quiet=as_json) as tell, blamed:
-            found = infer_rubric(dataset, run, lm=lm, progress=tell)
+            found = infer_rubric(dataset, run, lm=lm, on_progress=tell)
     except BudgetSpent as spent:
         _tell_spent(spent, dataset, client.usage, as_json=as_json)
         return

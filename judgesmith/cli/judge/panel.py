@@ -308,7 +308,7 @@ def command(
                 own=models.by_part,
                 run=run,
                 concurrency=choice.concurrency,
-                progress=progress,
+                on_progress=progress,
             )
     except OptionError as fault:
         if not isinstance(fault.__cause__, TooFewJudgedError):

@@ -171,7 +171,7 @@ def command(
             seed=seed,
             lm=lm,
             concurrency=choice.concurrency,
-            progress=tell,
+            on_progress=tell,
         )
     with blaming(OUTPUT):
         n_cut = write_rating_sheet(

@@ -5,91 +5,34 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
 
-from judgesmith.cli.shared.printing import say, visible
+from judgesmith.cli.shared.printing import say
 from judgesmith.cli.shared.stopping import spent_text
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+from judgesmith.progress import SWITCH, OnProgress, ProgressEvent, staged, terminal_bars
 
 LINE_SECONDS = 10.0
 """Time between two lines where there is no terminal."""
-SWITCH = "JUDGESMITH_PROGRESS"
-"""The environment variable that turns progress off with ``off``."""
-
-
-class Stages(Protocol):
-    """Counts finished items by stage."""
-
-    def __call__(self, stage: str, n: int, total: int | None) -> None:
-        """Count ``n`` more items of a stage."""
-
-    def describe(self, stage: str, text: str) -> None:
-        """Show a few words next to a stage, such as the best value so far."""
 
 
 @contextmanager
-def stage_progress(*, quiet: bool) -> Iterator[Stages | None]:
+def stage_progress(*, quiet: bool) -> Iterator[OnProgress | None]:
     """Show progress on standard error while the block runs."""
     if quiet or os.environ.get(SWITCH) == "off":
         yield None
-        return
-    if not sys.stderr.isatty():
+    elif sys.stderr.isatty():
+        with terminal_bars(spent_text) as show:
+            yield show
+    else:
         yield _Lines()
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    text = TextColumn("{task.description}", markup=False)
-    spent = TextColumn("{task.fields[spent]}", markup=False)
-    columns = (text, BarColumn(), MofNCompleteColumn())
-    times = (TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, *times, spent, console=Console(file=sys.stderr)) as bars:
-        stages = _Bars(bars)
-        yield stages
-        stages.end()
 
 
 @contextmanager
-def counting(
-    stage: str, total: int | None = None, *, quiet: bool
-) -> Iterator[Callable[[int], None] | None]:
-    """Show the progress of one stage while the block runs; it is told how many more are done."""
+def counting(stage: str, total: int | None = None, *, quiet: bool) -> Iterator[OnProgress | None]:
+    """Show the progress of one stage while the block runs."""
     with stage_progress(quiet=quiet) as progress:
-        yield None if progress is None else (lambda n: progress(stage, n, total))
-
-
-class _Bars:
-    """A bar per stage, with words, calls and dollars next to it."""
-
-    def __init__(self, bars: Progress) -> None:
-        self.bars = bars
-        self.tasks: dict[str, TaskID] = {}
-
-    def __call__(self, stage: str, n: int, total: int | None) -> None:
-        if stage not in self.tasks:
-            self.end()
-            self.tasks[stage] = self.bars.add_task(visible(stage), total=total, spent="")
-        self.bars.update(self.tasks[stage], advance=n, spent=spent_text())
-
-    def end(self) -> None:
-        """End every bar where it is: a search may take less, or more, than was expected."""
-        for task in self.bars.tasks:
-            self.bars.update(task.id, total=task.completed)
-
-    def describe(self, stage: str, text: str) -> None:
-        self(stage, 0, None)
-        self.bars.update(self.tasks[stage], description=visible(f"{stage}: {text}"))
+        yield staged(progress, stage, total)
 
 
 class _Lines:
@@ -102,11 +45,13 @@ class _Lines:
     stage: str
     total: int | None
 
-    def __call__(self, stage: str, n: int, total: int | None) -> None:
+    def __call__(self, event: ProgressEvent) -> None:
         now = time.monotonic()
-        if stage != self.stage:
-            self.stage, self.done, self.words, self.started = stage, 0, "", now
-        self.done, self.total = self.done + n, total
+        if event.stage != self.stage:
+            self.stage, self.done, self.words, self.started = event.stage, 0, "", now
+            self.total = None
+        self.done, self.total = self.done + event.n, event.total or self.total
+        self.words = event.text or self.words
         if now - self.said >= LINE_SECONDS:
             self.said = now
             say(self.line(now), err=True)
@@ -123,7 +68,3 @@ class _Lines:
             for part in (f"{self.stage}: {self.done}{of}", self.words, spent_text(), left)
             if part
         )
-
-    def describe(self, stage: str, text: str) -> None:
-        self(stage, 0, self.total if stage == self.stage else None)
-        self.words = text

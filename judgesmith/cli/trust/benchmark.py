@@ -341,7 +341,7 @@ def command(
     check_benchmark_keys(choice, models)
     try:
         with stage_progress(quiet=as_json) as progress, blaming(data):
-            made = benchmark_from(start, models, progress=progress)
+            made = benchmark_from(start, models, on_progress=progress)
     except (BudgetSpent, UnfinishedError) as spent:
         tell_spent(spent, used(*_each(models)), as_json=as_json)
         return

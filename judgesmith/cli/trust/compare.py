@@ -283,7 +283,7 @@ def _judged(
                     lm=lms[0],
                     label=side.text,
                     concurrency=concurrency,
-                    progress=tell,
+                    on_progress=tell,
                 )
             )
     return found[0], found[1]

@@ -486,5 +486,5 @@ def _of_judge(
             lm=lm,
             label=label,
             concurrency=concurrency,
-            progress=tell,
+            on_progress=tell,
         )

@@ -330,7 +330,7 @@ def _of_judge(
             confidence=confidence,
             label=folder,
             concurrency=concurrency,
-            progress=tell,
+            on_progress=tell,
         )
 
 

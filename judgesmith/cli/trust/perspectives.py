@@ -177,7 +177,7 @@ def report_perspective(
                 "models": [str(lm.model) for lm in lms],
                 "label": given.text,
                 "concurrency": choice.concurrency,
-                "progress": tell,
+                "on_progress": tell,
             }
             if compares:
                 assert isinstance(saved, SavedJudge)

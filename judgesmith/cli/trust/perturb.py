@@ -146,7 +146,7 @@ def command(
             donors=Donors(pool.items),
             lm=lm,
             concurrency=choice.concurrency,
-            progress=tell,
+            on_progress=tell,
         )
     with blaming(OUTPUT):
         write_perturbed(found, place)

@@ -178,7 +178,7 @@ def _judged(
     from judgesmith.programs import score_batch
 
     with counting("rows", len(dataset), quiet=quiet) as tell:
-        return score_batch(saved, dataset, lm=lm, concurrency=concurrency, progress=tell)
+        return score_batch(saved, dataset, lm=lm, concurrency=concurrency, on_progress=tell)
 
 
 def _print(found: RateReport, judge: str, name: str) -> None:

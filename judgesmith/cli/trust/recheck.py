@@ -149,7 +149,7 @@ def command(
                 others=lms[1:],
                 first_round=1,
                 concurrency=choice.concurrency,
-                progress=tell,
+                on_progress=tell,
             )
             leave_unfinished()  # its ledger ends with it
         finally:

@@ -15,6 +15,7 @@ from judgesmith.cli.shared.model_options import AskedChoice, ModelChoice
 from judgesmith.cli.shared.options import Command, Number, together
 from judgesmith.cli.shared.printing import print_json, say
 from judgesmith.cli.shared.stopping import leave_unfinished
+from judgesmith.progress import OnProgress, ProgressEvent
 
 if TYPE_CHECKING:
     import dspy
@@ -148,13 +149,16 @@ class Batching:
         read: Callable[[], Iterator[RatedItem]],
         coordinator: BatchCoordinator,
         lm: ClientModel | dspy.LM,
-        progress: Callable[[str, int, int | None], None] | None,
+        on_progress: OnProgress,
     ) -> tuple[Path, ...]:
         """Have all questions answered; return files that somebody else has to submit first."""
         from judgesmith.experiments.scoring.batches import answer_in_batches
 
         self.check_models(list(coordinator.clients), None)
-        watch = None if progress is None else (lambda words: progress(words, 0, None))
+
+        def watch(words: str) -> None:
+            on_progress(ProgressEvent(stage=words, n=0))
+
         with blaming(self.option):
             coordinator.check()
         return answer_in_batches(saved, read, coordinator, lm=lm, poll=self.poll, watch=watch)

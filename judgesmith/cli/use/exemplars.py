@@ -82,7 +82,7 @@ def command(
             lm=lm,
             concurrency=choice.concurrency,
             overwrite=force,
-            progress=tell,
+            on_progress=tell,
         )
     usage = used(lm, *others)
     if as_json:

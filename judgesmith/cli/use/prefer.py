@@ -97,7 +97,7 @@ def command(
             lm=lm,
             concurrency=choice.concurrency,
             overwrite=force,
-            progress=tell,
+            on_progress=tell,
         )
     client, usage = lm_client_of(lm), used(lm, *others)
     assert client is not None

@@ -16,6 +16,7 @@ from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import Command, together
 from judgesmith.cli.shared.printing import say, visible
 from judgesmith.errors import InputError, file_faults
+from judgesmith.progress import OnProgress, ProgressEvent
 
 if TYPE_CHECKING:
     from judgesmith.cli.shared.model_options import ModelChoice
@@ -193,10 +194,10 @@ _LEAST_BAR, _MOST_BAR = 8, 40  # columns
 
 
 @contextmanager
-def run_progress(pulse: Pulse, *, quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]:
+def run_progress(pulse: Pulse, *, quiet: bool) -> Iterator[OnProgress]:
     """Show the progress of a run while the block runs, and other events."""
     if quiet or not sys.stderr.isatty():
-        yield lambda stage, n, total: None
+        yield lambda event: None
         return
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn, Task
@@ -222,10 +223,11 @@ def run_progress(pulse: Pulse, *, quiet: bool) -> Iterator[Callable[[str, int, i
     with Progress(Line(Column(no_wrap=True)), console=console) as bars:
         tasks = {"rows": bars.add_task("rows", total=None)}
 
-        def tell(stage: str, n: int, total: int | None) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(visible(stage).replace("\n", " "), total=total)
-            bars.advance(tasks[stage], n)
+        def tell(event: ProgressEvent) -> None:
+            name = event.stage
+            if name not in tasks:
+                tasks[name] = bars.add_task(visible(name).replace("\n", " "), total=event.total)
+            bars.advance(tasks[name], event.n)
 
         try:
             yield tell

@@ -24,7 +24,6 @@ from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.experiments.compile.notes import NothingScoredError
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import parts_of
-from judgesmith.experiments.compile.tuning import Progress
 from judgesmith.experiments.run_folders import json_text
 from judgesmith.experiments.runs.cell_result import changed
 from judgesmith.experiments.runs.cell_runner import held_against, judged_by_compiled, model_usage
@@ -33,6 +32,7 @@ from judgesmith.experiments.scoring.estimates import NO_CALLS, RunEstimate
 from judgesmith.experiments.tables import Table
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.judging.rows import usage_of
+from judgesmith.progress import OnProgress, shows_progress, staged, tell
 
 if TYPE_CHECKING:
     import dspy
@@ -52,6 +52,7 @@ HOLDOUT = 0.75
 """Share of sources held out, as in the paper."""
 
 
+@shows_progress
 def ablation(
     dataset: DataSet,
     settings: CompileSettings | None = None,
@@ -60,7 +61,8 @@ def ablation(
     rows: Iterable[str] | None = None,
     folder: str | Path | None = None,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
     concurrency: int = 32,
 ) -> AblationTable:
     """Return what each part of the method is worth on the ratings in ``dataset``.
@@ -83,8 +85,10 @@ def ablation(
         makes those rows that are not there. None keeps nothing.
     overwrite : bool
         Whether ``folder`` may hold another run, which is then taken out.
-    progress : callable or None
-        See ``Progress``; the stages are ``rows`` and ``texts``.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``; the stages are ``rows`` and ``texts``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
     concurrency : int
         Requests under way at once.
 
@@ -138,7 +142,7 @@ def ablation(
             overwrite=overwrite,
             restart=overwrite,
         )
-    maker = _Maker(dataset, run, lm, client, place, concurrency, progress)
+    maker = _Maker(dataset, run, lm, client, place, concurrency, on_progress)
     finished = maker.rows(plan, left_out)
     table = table_of(
         finished,
@@ -175,7 +179,7 @@ class _Maker:
         client: LMClient | None,
         folder: RunFolder | None,
         concurrency: int,
-        progress: Progress | None,
+        on_progress: OnProgress | None,
     ) -> None:
         self.dataset = dataset
         self.run = run
@@ -183,7 +187,7 @@ class _Maker:
         self.client = client
         self.folder = folder
         self.concurrency = concurrency
-        self.progress = progress
+        self.on_progress = staged(on_progress)
         self.spent = 0 if folder is None else int(folder.stated["spent"])
 
     def rows(
@@ -206,8 +210,7 @@ class _Maker:
             assert isinstance(made.saved, SavedJudge)  # as no row averages prompts
             finished[row.block, row.name] = made.saved, made
             self.spent = max(self.spent, made.usage["spent"])
-            if self.progress is not None:
-                self.progress("rows", 1, len(plan))
+            tell(staged(self.on_progress, "rows", len(plan)))
         if faults and not finished:
             raise faults[0]
         return finished
@@ -235,7 +238,7 @@ class _Maker:
             row.settings,
             lm=self.lm,
             concurrency=self.concurrency,
-            progress=self._texts,
+            on_progress=staged(self.on_progress, "texts"),
         )
         usage = model_usage(before, usage_of(self.lm), time.monotonic() - begun)
         judged = judged_by_compiled(found, self.lm, self._counted(usage))
@@ -265,11 +268,6 @@ class _Maker:
             new = max(new, spent - self.spent)
         questions = usage["calls"] + usage["recorded"]
         return usage | {"calls": new, "recorded": max(questions - new, 0), "spent": spent}
-
-    def _texts(self, stage: str, n: int, total: int | None) -> None:
-        """Tell all stages of a compilation as one."""
-        if self.progress is not None:
-            self.progress("texts", n, None)
 
 
 def estimate_ablation(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from judgesmith.data.items import DataSet
 from judgesmith.errors import InputError
 from judgesmith.experiments.benchmark.models import refuse_unfinished
-from judgesmith.experiments.benchmark.plan import Plan, Told, compare_anchors
+from judgesmith.experiments.benchmark.plan import Plan, compare_anchors
 from judgesmith.experiments.benchmark.settings import rating_levels
 from judgesmith.metrics.anchors import Anchors, anchor_values, choose_anchors
 from judgesmith.metrics.comparators import ComparatorAccuracy, comparator_accuracy
@@ -19,6 +19,7 @@ from judgesmith.metrics.records import plain
 from judgesmith.programs.families.modules import ActiveCritic
 from judgesmith.programs.families.samples_apart import judged_samples
 from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.progress import OnProgress
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.rubric import Criterion, Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
@@ -36,13 +37,13 @@ def model_ratings(
     task: str = "",
     lm: dspy.LM | None = None,
     concurrency: int = CONCURRENCY,
-    progress: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> list[tuple[float, ...]]:
     """Return ``n`` ratings of each text on one criterion, at temperature 1, analysis first."""
     answers = Scale(low=scale.low, high=scale.high, kind="integer")
     rubric = Rubric(task=task, criteria=(criterion,))
     judge = ActiveCritic(variant="coarse", rubric=rubric, answers=answers, temperature=1.0)
-    found = judged_samples(judge, items, n, lm=lm, concurrency=concurrency, progress=progress)
+    found = judged_samples(judge, items, n, lm=lm, concurrency=concurrency, on_progress=on_progress)
     refuse_unfinished(one.cause for several in found for one in several)
     return [tuple(_points(one.score, answers) for one in several) for several in found]
 
@@ -130,7 +131,7 @@ def anchor_texts(plan: Plan, criterion: Criterion) -> AnchorTexts:
             task=plan.task,
             lm=lm,
             concurrency=plan.models.concurrency,
-            progress=plan.tells(f"anchors rated ({name})", len(items)),
+            on_progress=plan.tells(f"anchors rated ({name})", len(items)),
         )
     groups = plan.dataset.groups
     chosen = choose_anchors(

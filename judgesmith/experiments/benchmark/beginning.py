@@ -15,7 +15,7 @@ from judgesmith.data.targets import UselessTargetError, targets_of
 from judgesmith.errors import InputError
 from judgesmith.experiments.benchmark.anchor_texts import texts_looked_at
 from judgesmith.experiments.benchmark.models import BenchmarkModels, refuse_unfinished
-from judgesmith.experiments.benchmark.plan import Plan, Progress
+from judgesmith.experiments.benchmark.plan import Plan
 from judgesmith.experiments.benchmark.rows import BenchmarkSource, drawn_sources, texts_by_source
 from judgesmith.experiments.benchmark.settings import (
     BenchmarkSettings,
@@ -33,6 +33,7 @@ from judgesmith.programs.benchmarking import (
 )
 from judgesmith.programs.judging.executors import endpoint_of
 from judgesmith.programs.perturbing.catalogue import Donors
+from judgesmith.progress import OnProgress, staged
 from judgesmith.signatures.perturbation import SubAspect
 from judgesmith.signatures.rubric import Rubric
 
@@ -181,7 +182,7 @@ def _nothing_rated(dataset: DataSet) -> InputError:
 
 
 def plan_of(
-    start: Start, models: BenchmarkModels, *, progress: Progress | None = None
+    start: Start, models: BenchmarkModels, *, on_progress: OnProgress | None = None
 ) -> tuple[Plan, dict[str, Any]]:
     """Return what all further steps work with, and what the report says of the references."""
     notes = dict.fromkeys(start.notes)
@@ -191,7 +192,7 @@ def plan_of(
             sub_aspects += infer_sub_aspects(
                 start.unnamed, lm, concurrency=models.concurrency, told=notes.setdefault
             )
-    found = _references(start, models, progress)
+    found = _references(start, models, on_progress)
     by_source = dict(zip((one.id for one in start.sources), found.by_item, strict=True))
     kept = tuple(one for one in start.sources if by_source[one.id])
     if not kept:
@@ -217,7 +218,7 @@ def plan_of(
             for one in kept
             for each in references[one.id]
         ),
-        progress=progress,
+        on_progress=on_progress,
         notes=notes,
     )
     told = {
@@ -231,7 +232,7 @@ def plan_of(
 
 
 def _references(
-    start: Start, models: BenchmarkModels, progress: Progress | None
+    start: Start, models: BenchmarkModels, on_progress: OnProgress | None
 ) -> FoundReferences:
     """Return good texts for all sources, from the data and from the writer."""
     settings, items = start.settings, [one.first for one in start.sources]
@@ -244,7 +245,7 @@ def _references(
                 settings.n_written,
                 lm,
                 concurrency=models.concurrency,
-                progress=_tell(progress, "references written"),
+                on_progress=staged(on_progress, "references written"),
             )
         refuse_unfinished(one.cause for several in written for one in several)
     with models.step("references rated", "rater") as lm:
@@ -256,11 +257,7 @@ def _references(
             responses=start.responses,
             written=written,
             concurrency=models.concurrency,
-            progress=_tell(progress, "references rated"),
+            on_progress=staged(on_progress, "references rated"),
         )
     refuse_unfinished(found.causes)
     return found
-
-
-def _tell(progress: Progress | None, stage: str) -> Any:
-    return None if progress is None else lambda n: progress(stage, n, None)

@@ -24,7 +24,7 @@ from judgesmith.experiments.benchmark.perspective_building import (
     build_global,
     build_local,
 )
-from judgesmith.experiments.benchmark.plan import Plan, Progress
+from judgesmith.experiments.benchmark.plan import Plan
 from judgesmith.experiments.benchmark.report import (
     CHECKED,
     REFERENCES,
@@ -40,6 +40,7 @@ from judgesmith.programs.benchmarking import CALLS_PER_PAIR
 from judgesmith.programs.judging.executors import current_lm
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.perturbing.perturber import changes_by_rule
+from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures.perturbation import SubAspect
 from judgesmith.signatures.plain_data import read_yaml, write_yaml
 from judgesmith.signatures.rubric import Rubric, folded
@@ -92,6 +93,7 @@ class Benchmark:
         )
 
 
+@shows_progress
 def build_benchmark(
     dataset: DataSet,
     settings: BenchmarkSettings,
@@ -101,7 +103,8 @@ def build_benchmark(
     rubric: Rubric | None = None,
     sub_aspects: Sequence[SubAspect] = (),
     concurrency: int = CONCURRENCY,
-    progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> Benchmark:
     """Return a benchmark built from rated data.
 
@@ -121,8 +124,10 @@ def build_benchmark(
         Sides of criteria; those of other criteria are named by the injector.
     concurrency : int
         How many texts are processed concurrently; it changes nothing else.
-    progress : callable or None
-        Told a stage, how much more of it is done, and of how much, if that is known.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
 
     Raises
     ------
@@ -149,15 +154,15 @@ def build_benchmark(
     by_role = dict.fromkeys(ROLES, lm or current_lm()) | dict(roles or {})
     models = BenchmarkModels(by_role=by_role, concurrency=concurrency)
     start = benchmark_start(dataset, settings, rubric=rubric, sub_aspects=sub_aspects)
-    return benchmark_from(start, models, progress=progress)
+    return benchmark_from(start, models, on_progress=on_progress)
 
 
 def benchmark_from(
-    start: Start, models: BenchmarkModels, *, progress: Progress | None = None
+    start: Start, models: BenchmarkModels, *, on_progress: OnProgress | None = None
 ) -> Benchmark:
     """Return a benchmark from what it starts from; see ``build_benchmark``."""
     settings = start.settings
-    plan, references = plan_of(start, models, progress=progress)
+    plan, references = plan_of(start, models, on_progress=on_progress)
     build = build_global if settings.perspective == "global" else build_local
     built = build(plan)
     rows = list(rows_of_benchmark(built.texts, settings.perspective, models.builders))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs import Judge, SavedJudge, iter_scores
 from judgesmith.programs.families.exemplar import Ladder, LadderExecutor, LadderJudgement
 from judgesmith.programs.judging.executors import own_models, with_own_models
+from judgesmith.progress import OnProgress
 from judgesmith.signatures import RatedItem
 
 if TYPE_CHECKING:
@@ -108,14 +109,16 @@ def exemplar_ladders(
     *,
     lm: dspy.LM | None = None,
     concurrency: int = 32,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Iterator[tuple[RatedItem, LadderJudgement]]:
     """Yield the first item of every source with the exemplars of that source."""
     firsts = {(one.source, one.context): one for one in reversed(list(items))}
     judge, lm = with_own_models(judge, lm)
     executor = LadderExecutor(judge, lm)
     sources = reversed(firsts.values())
-    for item, found in iter_scores(executor, sources, concurrency=concurrency, progress=progress):
+    for item, found in iter_scores(
+        executor, sources, concurrency=concurrency, on_progress=on_progress
+    ):
         ladders = found if isinstance(found, LadderJudgement) else None
         yield item, ladders or LadderJudgement(score=None, problem=found.problem)
 
@@ -183,7 +186,7 @@ def write_exemplars(
     lm: dspy.LM | None = None,
     concurrency: int = 32,
     overwrite: bool = False,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> ExemplarReport:
     """Write the exemplars of all sources to a file of JSON lines, whole or not at all.
 
@@ -202,7 +205,7 @@ def write_exemplars(
     with draft_beside(output) as draft:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
             for item, ladders in exemplar_ladders(
-                judge, items, lm=lm, concurrency=concurrency, progress=progress
+                judge, items, lm=lm, concurrency=concurrency, on_progress=on_progress
             ):
                 found.append((item, ladders))
                 for row in exemplar_rows(item, ladders.ladders, **names):

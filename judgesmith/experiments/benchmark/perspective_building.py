@@ -46,6 +46,7 @@ from judgesmith.metrics.records import plain
 from judgesmith.programs.perturbing.error_kinds import InjectionJob, drawn_sub_aspects
 from judgesmith.programs.perturbing.injecting import inject_each, sequences
 from judgesmith.programs.perturbing.orders import Counts
+from judgesmith.progress import tell
 from judgesmith.signatures.perturbation import Skipped, SubAspect, Target
 from judgesmith.signatures.questions.texts import Reference
 from judgesmith.signatures.rubric import Criterion
@@ -161,7 +162,7 @@ def _sequences(plan: Plan, criterion: Criterion, place: int) -> tuple[list[_Begu
     ]
     sides = plan.sub_aspects[criterion.name]
     jobs = [plan.job(source, criterion, one, sides, key="steps") for source, one in begun]
-    tell = plan.tells(f"errors put in ({criterion.name})", len(jobs))
+    watch = plan.tells(f"errors put in ({criterion.name})", len(jobs))
     with plan.models.step("errors put in", "injector") as lm, counting() as counts:
         made = sequences(
             jobs,
@@ -176,8 +177,7 @@ def _sequences(plan: Plan, criterion: Criterion, place: int) -> tuple[list[_Begu
         found = []
         for (source, reference), (_, targets) in zip(begun, made, strict=True):
             found.append((source, reference, targets))
-            if tell is not None:
-                tell(1)
+            tell(watch)
     kept = [one for one in found if len(one[2]) > 1]
     lengths = Counter(len(targets) for _, _, targets in found)
     return kept, {
@@ -209,7 +209,7 @@ def _checked(plan: Plan, criterion: Criterion, kept: Sequence[_Begun]) -> SeenEr
         return seen_errors(
             pairs,
             plan.comparator(criterion, lm),
-            progress=tell,
+            on_progress=tell,
             note=lambda said: plan.note(f"{criterion.name}: {said}"),
         )
 
@@ -276,7 +276,7 @@ def made_candidates(
             asked = (*own, job.sub_aspects)
             jobs[place] = job.model_copy(update={"sample": n_asked[asked]})
             n_asked[asked] += 1
-    tell = plan.tells(f"{step} ({criterion.name})", len(jobs))
+    watch = plan.tells(f"{step} ({criterion.name})", len(jobs))
     made: dict[int, Target] = {}
     with plan.models.step(step, "injector") as lm, counting() as counts:
         done = inject_each(
@@ -291,8 +291,7 @@ def made_candidates(
         for place, (_, found) in zip(jobs, done, strict=True):
             if not isinstance(found, Skipped):
                 made[place] = found
-            if tell is not None:
-                tell(1)
+            tell(watch)
     candidates: dict[tuple[str, str], CandidateText] = {}
     for place, order in enumerate(orders):
         target = made.get(place) if order.n_errors else Target(text=order.reference.text)
@@ -496,7 +495,7 @@ class _Criterion:
                 items,
                 self.anchors.items,
                 plan.comparator(self.criterion, lm),
-                progress=plan.tells(f"{step} ({self.criterion.name})", total),
+                on_progress=plan.tells(f"{step} ({self.criterion.name})", total),
             )
         refuse_unfinished([relations.tally.cause])
         aimed = [np.nan if one.aimed is None else one.aimed for one in candidates]

@@ -25,6 +25,7 @@ from judgesmith.programs.benchmarking import AcrossPair, Comparator, Compared
 from judgesmith.programs.perturbing.catalogue import Donors
 from judgesmith.programs.perturbing.error_kinds import InjectionJob
 from judgesmith.programs.perturbing.orders import Counts
+from judgesmith.progress import OnProgress, staged
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.perturbation import InjectedError, SubAspect, Target
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     import dspy
 
     from judgesmith.data.items import DataSet
-
-Told = Callable[[int], None]
-"""Told the number of pairs finished since it was last told."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,7 +89,7 @@ def compare_with_anchors(
     anchors: Sequence[Sequence[RatedItem]],
     comparator: Comparator,
     *,
-    progress: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> AnchorRelations:
     """Compare every text with every anchor that was written about another source."""
     widest = max(map(len, anchors), default=0)
@@ -107,7 +105,7 @@ def compare_with_anchors(
 
     asked = (AcrossPair(texts[r], anchors[level][place]) for r, level, place in cells())
     tally = AnswerTally()
-    answers = comparator.each(asked, progress=progress)
+    answers = comparator.each(asked, on_progress=on_progress)
     for cell, (_, found) in zip(cells(), answers, strict=True):
         signs[cell] = tally.add(found)
         n_anchors[cell[:2]] += 1
@@ -134,12 +132,12 @@ def compare_pairs(
     pairs: Iterable[tuple[RatedItem, RatedItem]],
     comparator: Comparator,
     *,
-    progress: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> PairSigns:
     """Compare the two texts of every pair, such as one without an error and the same with it."""
     tally, signs, disagreed = AnswerTally(), [], []
     asked = (AcrossPair(first, second) for first, second in pairs)
-    for _, found in comparator.each(asked, progress=progress):
+    for _, found in comparator.each(asked, on_progress=on_progress):
         signs.append(tally.add(found))
         disagreed.append(found.disagree)
     return PairSigns(
@@ -178,10 +176,6 @@ def _as_dict(tally: AnswerTally) -> dict[str, Any]:
     return found
 
 
-Progress = Callable[[str, int, int | None], None]
-"""Told of a stage how much more of how much is done."""
-
-
 @dataclass(kw_only=True)
 class Plan:
     """What a benchmark is built from, by whom, and what is to be said of it."""
@@ -195,17 +189,16 @@ class Plan:
     sub_aspects: Mapping[str, tuple[SubAspect, ...]]
     models: BenchmarkModels
     donors: Donors
-    progress: Progress | None = None
+    on_progress: OnProgress | None = None
     notes: dict[str, None] = field(default_factory=dict)
 
     def note(self, sentence: str) -> None:
         """Keep a sentence for the report, unless it is there."""
         self.notes.setdefault(sentence)
 
-    def tells(self, stage: str, total: int | None = None) -> Told | None:
+    def tells(self, stage: str, total: int | None = None) -> OnProgress | None:
         """Return what is told how many more of a stage are done."""
-        progress = self.progress
-        return None if progress is None else lambda n: progress(stage, n, total)
+        return staged(self.on_progress, stage, total)
 
     def comparator(self, criterion: Criterion, lm: dspy.LM) -> Comparator:
         """Return what says which of two texts is better on a criterion."""
@@ -309,14 +302,14 @@ def seen_errors(
     pairs: Sequence[OneMore],
     comparator: Comparator,
     *,
-    progress: Told | None = None,
+    on_progress: OnProgress | None = None,
     note: Callable[[str], None] | None = None,
 ) -> SeenErrors:
     """Return how often a comparator prefers the text that has one error less."""
     asked = (
         (item_of(one.source, one.better.text), item_of(one.source, one.worse.text)) for one in pairs
     )
-    found = compare_pairs(asked, comparator, progress=progress)
+    found = compare_pairs(asked, comparator, on_progress=on_progress)
     refuse_unfinished([found.tally.cause])
     if note is not None and found.tally.cause:
         note(

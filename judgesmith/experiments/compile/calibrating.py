@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from judgesmith.programs.artifacts.record import SavedAgreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedCalibrated
 from judgesmith.programs.families.ensemble.members import CalibratedJudgement, calibrated
 from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.progress import OnProgress, shows_progress, staged
 from judgesmith.signatures.aggregation import Calibration
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import Judgement
@@ -54,6 +54,7 @@ class LearnedCalibration:
         return self.saved.model_copy(update={"settings": settings})
 
 
+@shows_progress
 def calibrate_judge(
     judge: AnySaved,
     dataset: DataSet,
@@ -65,7 +66,8 @@ def calibrate_judge(
     seed: int = 0,
     lm: dspy.LM | None = None,
     concurrency: int = 32,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> LearnedCalibration:
     """Return a saved judge on the scale of people, with intervals, as one that can be saved.
 
@@ -86,8 +88,10 @@ def calibrate_judge(
         The model; None takes DSPy's current one, or the offline model.
     concurrency : int
         Requests under way at once.
-    progress : callable or None
-        Told a stage's name, items finished since the last call, and items of the stage.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
 
     Raises
     ------
@@ -118,7 +122,7 @@ def calibrate_judge(
     learner = Calibrator(confidence=confidence, within=within, seed=seed)
     rows = rows_to_fit(dataset, targets, places)
     parts = learner.parts(rows)
-    asking = _Asking(judge, lm, concurrency, progress)
+    asking = _Asking(judge, lm, concurrency, on_progress)
     said = [asking.judged(part, "calibration") for part in parts]
     try:
         learned = learner.learned(parts[0], said[0], parts[1], said[1])
@@ -169,15 +173,14 @@ class _Asking:
     judge: AnySaved
     lm: dspy.LM | None
     concurrency: int
-    progress: Callable[[str, int, int | None], None] | None
+    on_progress: OnProgress | None
     complete: bool = True
 
     def judged(self, rows: Rows, stage: str) -> list[Judgement]:
         """Return the judgement of every row, and take note of what the budget left out."""
-        told = self.progress
-        tell = None if told is None else (lambda n: told(stage, n, len(rows)))
+        tell = staged(self.on_progress, stage, len(rows))
         found = score_batch(
-            self.judge, rows.items, lm=self.lm, concurrency=self.concurrency, progress=tell
+            self.judge, rows.items, lm=self.lm, concurrency=self.concurrency, on_progress=tell
         )
         if any(map(was_not_asked, found)):
             self.complete = False

@@ -47,7 +47,6 @@ from judgesmith.experiments.compile.starting import (
     starting_from,
 )
 from judgesmith.experiments.compile.tuning import (
-    Progress,
     Tuning,
     check_calls_per_item,
     check_searched,
@@ -85,6 +84,7 @@ from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
 from judgesmith.programs.families.ensemble.judges import Panel, leaves_of
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.registry import family_of, with_roles
+from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:
@@ -199,6 +199,7 @@ class CompileResult:
     verdicts: VerdictReport | None = None
 
 
+@shows_progress
 def compile_judge(
     dataset: DataSet,
     settings: CompileSettings | None = None,
@@ -208,7 +209,8 @@ def compile_judge(
     models: Mapping[str, dspy.LM] | None = None,
     roles: Mapping[str, dspy.LM] | None = None,
     concurrency: int = 32,
-    progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
     files: SearchFiles | None = None,
 ) -> CompileResult:
     """Return a judge that agrees with the ratings in ``dataset`` as well as the search can make it.
@@ -231,8 +233,10 @@ def compile_judge(
         The models that do other work than judging, by the roles in ``settings.roles``.
     concurrency : int
         Requests under way at once.
-    progress : callable or None
-        See ``Progress``.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
     files : SearchFiles or None
         Where a search of the protocol is kept; None keeps it in memory.
 
@@ -267,7 +271,7 @@ def compile_judge(
         targets=targets.compared,
         lm=lm_or_current(lm),
         concurrency=concurrency,
-        progress=progress,
+        on_progress=on_progress,
         files=files or SearchFiles(),
         models=models,
     )

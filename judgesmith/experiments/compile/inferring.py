@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from judgesmith.programs.artifacts.card import is_edited, rubric_mark
 from judgesmith.programs.families.guidelines import ExplainedRow, guidelines_from
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.families.task_inference import RatedExample, readable_examples
+from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.config import InferenceSettings
 from judgesmith.signatures.items import Aggregate
@@ -122,13 +123,15 @@ class InferenceResult:
     notes: tuple[str, ...]
 
 
+@shows_progress
 def infer_rubric(
     dataset: DataSet,
     run: InferenceRun | None = None,
     *,
     lm: dspy.LM | str | None = None,
     heldout: Sequence[int] = (),
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> InferenceResult:
     """Return a rubric inferred from the rated rows of ``dataset``.
 
@@ -143,8 +146,10 @@ def infer_rubric(
     heldout : sequence of int
         Places of rows that are reported on: they, and the other rows of their sources unless
         ``run.split_rows``, teach nothing, whatever ``run.holdout`` leaves out.
-    progress : callable or None
-        Told 1 after every answer.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
 
     Raises
     ------
@@ -169,7 +174,7 @@ def infer_rubric(
     targets, places, scores = _taught(dataset, run, heldout)
     items = [_named(dataset, place) for place in places]
     found = TaskInference(run.settings)(
-        items=items, scores=scores, given=run.given, lm=asked, progress=progress
+        items=items, scores=scores, given=run.given, lm=asked, on_progress=on_progress
     )
     facts = {
         "run": run.fingerprint(dataset, str(asked.model), endpoint_of(asked)),
@@ -182,7 +187,7 @@ def infer_rubric(
     notes = _notes(rubric, items, str(asked.model))
     rows = explained_rows(dataset, targets, places) if run.guidelines else []
     if rows and str(asked.model) != OFFLINE:
-        own, said = guidelines_from(rows, most=run.guidelines, lm=asked, progress=progress)
+        own, said = guidelines_from(rows, most=run.guidelines, lm=asked, on_progress=on_progress)
         rubric, notes = rubric_with_guidelines(rubric, rows, own), [*notes, *said]
     return InferenceResult(rubric=rubric, notes=tuple(notes))
 
@@ -281,7 +286,7 @@ def rubric_for(
     *,
     lm: dspy.LM,
     heldout: Sequence[int] = (),
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> ChosenRubric:
     """Return the rubric of a judge before anything else is searched.
 
@@ -312,7 +317,7 @@ def rubric_for(
         percent_of_max=settings.percent_of_max,
         guidelines=0,  # which are not to come from the rows that they are compared on
     )
-    inferred = infer_rubric(dataset, run, lm=lm, heldout=heldout, progress=progress)
+    inferred = infer_rubric(dataset, run, lm=lm, heldout=heldout, on_progress=on_progress)
     rubric = inferred.rubric if wants_task else _without_task(inferred.rubric)
     if start.criteria:
         # Where people's criteria have their definitions from says more than that they were given.

@@ -105,7 +105,7 @@ def start_of(
             settings,
             lm=work.lm,
             heldout=parts.heldout_places.tolist(),
-            progress=work.tell("task inference", None),
+            on_progress=work.tell("task inference", None),
         )
     except BudgetSpent as spent:
         raise NothingScoredError(
@@ -209,7 +209,7 @@ def guided_start(
         return start
     try:
         found, notes = guidelines_from(
-            rows, most=settings.guidelines, lm=work.lm, progress=work.tell("guidelines", None)
+            rows, most=settings.guidelines, lm=work.lm, on_progress=work.tell("guidelines", None)
         )
     except BudgetSpent as spent:
         work.complete = False

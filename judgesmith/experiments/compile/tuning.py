@@ -67,6 +67,7 @@ from judgesmith.programs.judging.executors import calls_per_item, endpoint_of
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.rows import usd_of
 from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.progress import OnProgress, ProgressEvent, staged
 from judgesmith.signatures import Judgement
 
 if TYPE_CHECKING:
@@ -252,13 +253,6 @@ def _nobody_note(trials: Sequence[TrialRecord]) -> list[str]:
     ]
 
 
-Progress = Callable[[str, int, int | None], None]
-"""Told a stage's name, items finished since the last call, and items of the stage in all.
-
-How many questions an inference takes is not known beforehand: None. One that has a method
-``describe``, too, is told the name of a stage and in a few words how far that is."""
-
-
 _INFERRED = "inferred"
 """The id of an inferred rubric among those that compete; ``own`` is the general one."""
 
@@ -277,7 +271,7 @@ class Tuning:
     targets: tuple[str, ...]
     lm: Any
     concurrency: int
-    progress: Progress | None
+    on_progress: OnProgress | None
     models: Mapping[str, Any] = field(default_factory=dict)
     front: tuple[ParetoMember, ...] = ()
     files: SearchFiles = field(default_factory=SearchFiles)
@@ -296,7 +290,7 @@ class Tuning:
         """
         tell = self.tell(stage, len(rows.texts))
         found = score_batch(
-            judge, rows.texts, lm=lm or self.lm, concurrency=self.concurrency, progress=tell
+            judge, rows.texts, lm=lm or self.lm, concurrency=self.concurrency, on_progress=tell
         )
         if any(map(was_not_asked, found)):
             self.complete = False
@@ -584,14 +578,14 @@ class Tuning:
         if self.files.log is not None:
             others = tuple(self.models.values())
             listeners.append(SearchLog(path=self.files.log, lm=self.lm, others=others, stage=stage))
-        describe = getattr(self.progress, "describe", None)
-        if describe is not None:
+        on_progress = self.on_progress
+        if on_progress is not None:
             listeners.append(
                 SearchProgress(
                     lm=self.lm,
                     n_trials=n_trials,
                     objective=str(deciding_objective(self.settings)),
-                    told=lambda text: describe(stage, text),
+                    told=lambda text: on_progress(ProgressEvent(stage=stage, n=0, text=text)),
                 )
             )
 
@@ -670,12 +664,9 @@ class Tuning:
         chosen = self.settings.lexical
         return str(self.lm.model) == OFFLINE if chosen is None else chosen
 
-    def tell(self, stage: str, total: int | None) -> Callable[[int], None] | None:
+    def tell(self, stage: str, total: int | None) -> OnProgress | None:
         """Return what is told of the progress of one stage."""
-        progress = self.progress
-        if progress is None:
-            return None
-        return lambda n: progress(stage, n, total)
+        return staged(self.on_progress, stage, total)
 
 
 def _trial(stage: str, trial: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from judgesmith.programs.families.forms.annotators import MOST_ERRORS, answer_in
 from judgesmith.programs.families.modules import DistilledJudge
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import score_batch, was_not_asked
+from judgesmith.progress import OnProgress
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan, Judgement
 from judgesmith.signatures.plain_data import fingerprint_of
@@ -345,14 +346,16 @@ class Distillation:
         *,
         lm: dspy.LM | None = None,
         concurrency: int = 32,
-        progress: Callable[[int], None] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> tuple[DistilExample, ...]:
         """Annotate every output on its criteria, and return what is made of each of them."""
         found: dict[int, list[DistilExample]] = {}
         for criteria, places in self._by_criteria():
             some = narrowed(self.judge, criteria)
             items = [self.sample.outputs[at].item for at in places]
-            judged = score_batch(some, items, lm=lm, concurrency=concurrency, progress=progress)
+            judged = score_batch(
+                some, items, lm=lm, concurrency=concurrency, on_progress=on_progress
+            )
             for at, judgement in zip(places, judged, strict=True):
                 found[at] = [
                     example_of(

@@ -6,7 +6,7 @@ import json
 import re
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.distil.chats import Chats, Recipe, Turns, as_question_and_answer
 from judgesmith.experiments.run_folders import json_object_in
 from judgesmith.programs.extras import library
+from judgesmith.progress import OnProgress, ProgressEvent
 
 SUMMARY = "finetune.json"
 
@@ -52,11 +53,11 @@ def finetune(
     recipe: Recipe,
     folder: Path,
     *,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
     """Train an adapter, put it in ``folder``, and return what there is to say of it."""
     with draft_beside(folder, folder=True) as draft:
-        done = trained(chats, base, recipe, draft, progress=progress)
+        done = trained(chats, base, recipe, draft, on_progress=on_progress)
         summary = {
             "run": training_run(chats, base, recipe),
             "kind": "adapter",
@@ -123,7 +124,7 @@ def trained(
     recipe: Recipe,
     folder: Path,
     *,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Trained:
     """Train an adapter of a model and write it to an empty folder, with its tokenizer.
 
@@ -141,7 +142,7 @@ def trained(
                 hint="give a larger --longest.",
             )
         trainer = _trainer(found, base, tokenizer, train, held, recipe, scratch)
-        _tell_steps(trainer, found["transformers"], progress)
+        _tell_steps(trainer, found["transformers"], on_progress)
         done = trainer.train()
         held_loss = trainer.evaluate()["eval_loss"] if held else None
         # A changed vocabulary would have to be asked for at the model's home; it is never changed.
@@ -191,16 +192,14 @@ def _quiet(found: Mapping[str, Any], *, is_folder: bool) -> Iterator[None]:
         constants.HF_HUB_DISABLE_TELEMETRY, constants.HF_HUB_OFFLINE = before
 
 
-def _tell_steps(
-    trainer: Any, transformers: Any, progress: Callable[[str, int, int | None], None] | None
-) -> None:
-    """Have a trainer tell ``progress`` of its steps, and print nothing by itself."""
+def _tell_steps(trainer: Any, transformers: Any, on_progress: OnProgress | None) -> None:
+    """Have a trainer tell ``on_progress`` of its steps, and print nothing by itself."""
     trainer.remove_callback(transformers.PrinterCallback)
-    if progress is None:
+    if on_progress is None:
         return
 
     def on_step_end(self: Any, args: Any, state: Any, control: Any, **more: Any) -> None:
-        progress("steps", 1, state.max_steps)
+        on_progress(ProgressEvent(stage="steps", total=state.max_steps))
 
     telling = type("_Telling", (transformers.TrainerCallback,), {"on_step_end": on_step_end})
     trainer.add_callback(telling())

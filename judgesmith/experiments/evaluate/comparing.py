@@ -40,12 +40,13 @@ from judgesmith.optimizers import Agreement, PredictionTable
 from judgesmith.optimizers.objectives.agreement import parse_agreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
+from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import by_code
 from judgesmith.signatures.rubric import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import dspy
 
@@ -374,6 +375,7 @@ class Comparison:
         }
 
 
+@shows_progress
 def compare_judges(
     first: AnyJudge | AnySaved | Scores,
     second: AnyJudge | AnySaved | Scores,
@@ -387,7 +389,8 @@ def compare_judges(
     confidence: float = 0.95,
     labels: tuple[str, str] = ("A", "B"),
     concurrency: int = 32,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> Comparison:
     """Judge every rated row with both and report how much better the first agrees with people.
 
@@ -418,8 +421,10 @@ def compare_judges(
         What judges are called in the report; scores have a label of their own.
     concurrency : int
         Requests under way at once.
-    progress : callable or None
-        Told how many items were finished since it was last told.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
 
     Raises
     ------
@@ -458,7 +463,7 @@ def compare_judges(
             lm=lm,
             label=label,
             concurrency=concurrency,
-            progress=progress,
+            on_progress=on_progress,
         )
         for one, label in zip((first, second), labels, strict=True)
     ]

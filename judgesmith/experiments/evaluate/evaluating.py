@@ -29,12 +29,11 @@ from judgesmith.metrics.arrays import Rng, fraction, generator
 from judgesmith.metrics.systems import SystemMean, system_means
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
+from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import dspy
 
 RowsUsed = Literal["unseen", "all"]
@@ -132,6 +131,7 @@ class Evaluation:
         }
 
 
+@shows_progress
 def evaluate_judge(
     judge: AnyJudge | AnySaved,
     dataset: DataSet,
@@ -143,7 +143,8 @@ def evaluate_judge(
     confidence: float = 0.95,
     label: str = "judge",
     concurrency: int = 32,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> Evaluation:
     """Judge every rated row and report the agreement, rows the judge was made from apart.
 
@@ -173,8 +174,10 @@ def evaluate_judge(
         What the judge is called in the report.
     concurrency : int
         Requests under way at once.
-    progress : callable or None
-        Told how many items were finished since it was last told.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
 
     Raises
     ------
@@ -204,7 +207,7 @@ def evaluate_judge(
         lm=lm,
         label=label,
         concurrency=concurrency,
-        progress=progress,
+        on_progress=on_progress,
     )
     on: RowsUsed = "all" if found.seen.all() else "unseen"
     return _evaluation(

@@ -19,13 +19,12 @@ from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
 from judgesmith.programs.judging.runner import judges_sources
+from judgesmith.progress import OnProgress
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import dspy
 
 
@@ -52,11 +51,11 @@ def rows_of_judge(
     lm: dspy.LM | None = None,
     label: str = "judge",
     concurrency: int = 32,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> JudgedRows:
     """Judge every rated row."""
     items = [dataset[i] for i in targets.rated.tolist()]
-    judgements = score_batch(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+    judgements = score_batch(judge, items, lm=lm, concurrency=concurrency, on_progress=on_progress)
     own_scale = judge.scale
     return _rows(
         label,

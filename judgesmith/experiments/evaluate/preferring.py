@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import nan
@@ -36,6 +36,7 @@ from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.families.pairwise import OneOrder, ResponsePair, prefer_each
 from judgesmith.programs.judging.executors import endpoint_of, with_own_models
 from judgesmith.programs.judging.runner import sources_of
+from judgesmith.progress import OnProgress
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.judgement import Cause
 
@@ -296,7 +297,7 @@ def record_pairs(
     lm: dspy.LM | None = None,
     concurrency: int = 32,
     overwrite: bool = False,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> RecordedPairs:
     """Compare the responses to each source in pairs and write two JSON lines for each pair.
 
@@ -312,7 +313,7 @@ def record_pairs(
     judge, lm = with_own_models(judge, lm)
     given = list(items)
     pairs = pairs_of(given, n_pairs=n_pairs, seed=seed)
-    compared = prefer_each(judge, pairs, lm=lm, concurrency=concurrency, progress=progress)
+    compared = prefer_each(judge, pairs, lm=lm, concurrency=concurrency, on_progress=on_progress)
     marks = {"target": judge.target, "run": _run(judge, lm, pairs)}
     n_before = 0 if overwrite else _answers_in(output, marks["run"])
     causes, stated = Counter[Cause](), Counter[str]()

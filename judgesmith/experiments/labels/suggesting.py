@@ -30,6 +30,7 @@ from judgesmith.programs.families.ensemble.members import (
     doubt_of,
 )
 from judgesmith.programs.judging.runner import judges_sources
+from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures import Judgement, RatedItem, Scale
 from judgesmith.signatures.judgement import Cause, Reason
 
@@ -361,6 +362,7 @@ class Unrated:
         )
 
 
+@shows_progress
 def suggest(
     judge: AnySaved,
     dataset: DataSet,
@@ -373,7 +375,8 @@ def suggest(
     seed: int = 0,
     lm: dspy.LM | None = None,
     concurrency: int = 32,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> Suggestions:
     """Return the rows of a set whose rating would help the judge most.
 
@@ -397,7 +400,7 @@ def suggest(
         Rows that are judged; of more, so many are drawn at random. None judges all.
     seed : int
         Random seed.
-    lm, concurrency, progress
+    lm, concurrency, on_progress, progress
         As for ``score_file``.
 
     Raises
@@ -435,7 +438,9 @@ def suggest(
     rows = [(items[place], RANDOM) for place in chosen]
     causes = Counter[Cause]()
     if needed:
-        judgements = score_batch(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+        judgements = score_batch(
+            judge, items, lm=lm, concurrency=concurrency, on_progress=on_progress
+        )
         lost = (one.cause for one in judgements if score_before(one) is None)
         causes.update(one or Cause(Reason.OTHER, "") for one in lost)
         scored = [place for place, one in enumerate(judgements) if score_before(one) is not None]

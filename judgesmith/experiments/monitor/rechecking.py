@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from judgesmith.programs.judging.runner import (
     was_not_asked,
 )
 from judgesmith.programs.lm import lm_client_of
+from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures import Judgement, RatedItem, Reason
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def golden_texts(judge: AnySaved) -> list[RatedItem]:
     return [one.item for one in judge.golden if one.judgement.score is not None]
 
 
+@shows_progress
 def recheck_judge(
     judge: AnySaved,
     settings: RecheckSettings | None = None,
@@ -67,7 +69,8 @@ def recheck_judge(
     others: Sequence[dspy.LM] = (),
     first_round: int | None = None,
     concurrency: int = CONCURRENCY,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> RegressionReport:
     """Return whether a judge's golden items still get the scores that they had.
 
@@ -87,8 +90,10 @@ def recheck_judge(
         an interrupted recheck; None takes a new number, so that everything is asked anew.
     concurrency : int
         Requests under way at once.
-    progress : callable or None
-        Told how many judgements were made since it was last told.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
 
     Raises
     ------
@@ -123,7 +128,7 @@ def recheck_judge(
                     asking.enter_context(client.in_round(start + number))
             items = golden_texts(judge)
             again.append(
-                score_batch(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+                score_batch(judge, items, lm=lm, concurrency=concurrency, on_progress=on_progress)
             )
         _refuse_unasked(again[-1])
     return recheck_of(

@@ -7,7 +7,7 @@ them is reported.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -48,6 +48,7 @@ from judgesmith.programs.artifacts.record import GoldenItem, SavedAgreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.programs.families.ensemble.members import PanelJudgement
 from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.progress import OnProgress, shows_progress, staged
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
@@ -117,6 +118,7 @@ class LearnedPanel:
     discernment: DiscernmentReport | None = None
 
 
+@shows_progress
 def learn_panel(
     members: Mapping[str, AnySaved],
     dataset: DataSet,
@@ -127,7 +129,8 @@ def learn_panel(
     own: Mapping[str, dspy.LM] | None = None,
     run: str = "",
     concurrency: int = 32,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> LearnedPanel:
     """Return a panel of saved judges with learned weights, and how well it agrees with people.
 
@@ -152,8 +155,10 @@ def learn_panel(
         What the saved panel says of the run that made it.
     concurrency : int
         Requests under way at once.
-    progress : callable or None
-        Told a stage's name, items finished since the last call, and items of the stage.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
 
     Raises
     ------
@@ -180,7 +185,7 @@ def learn_panel(
     panel = panel_to_learn(members, parts, settings).with_models(lms or {}).with_parts(own or {})
     # Scores do not depend on how errors are merged, which may take calls.
     unmerged = panel.model_copy(update={"rules": None, "supervisor": None})
-    asking = _Asking(unmerged, lm, concurrency, progress)
+    asking = _Asking(unmerged, lm, concurrency, on_progress)
     if parts.selection is None:
         return _unreported(asking, panel, parts, settings, run)
     learned = learner if settings.score == "learned" else None
@@ -401,7 +406,7 @@ class _Asking:
     panel: SavedPanel
     lm: dspy.LM | None
     concurrency: int
-    progress: Callable[[str, int, int | None], None] | None
+    on_progress: OnProgress | None
     complete: bool = True
 
     def judged(self, rows: Rows, stage: str) -> tuple[Rows, Scores]:
@@ -418,9 +423,10 @@ class _Asking:
 
     def said(self, panel: SavedPanel, items: Sequence[RatedItem], stage: str) -> list[Judgement]:
         """Return what a panel says of every item, as far as the budget reaches."""
-        told = self.progress
-        tell = None if told is None else (lambda n: told(stage, n, len(items)))
-        found = score_batch(panel, items, lm=self.lm, concurrency=self.concurrency, progress=tell)
+        tell = staged(self.on_progress, stage, len(items))
+        found = score_batch(
+            panel, items, lm=self.lm, concurrency=self.concurrency, on_progress=tell
+        )
         self.complete = self.complete and not any(map(was_not_asked, found))
         return found
 

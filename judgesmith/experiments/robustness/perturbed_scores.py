@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +18,7 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 from judgesmith.programs import score_batch
 from judgesmith.programs.judging.runner import judges_sources
+from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures import Judgement, RatedItem
 from judgesmith.signatures.rubric import folded
 
@@ -81,6 +82,7 @@ class VersionScores:
         return [_number(given[name].score) if name in given else np.nan for name in self.metrics]
 
 
+@shows_progress
 def score_perturbed(
     judge: AnyJudge | AnySaved,
     perturbed: PerturbedSet,
@@ -89,7 +91,8 @@ def score_perturbed(
     lm: dspy.LM | None = None,
     label: str = "judge",
     concurrency: int = 32,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> VersionScores:
     """Judge every text of a perturbed set by itself, equal texts once.
 
@@ -105,7 +108,7 @@ def score_perturbed(
         Originals and versions.
     by : {"criteria", "score"}
         What its metrics are; a judge without criteria has its score alone.
-    lm, label, concurrency, progress
+    lm, label, concurrency, on_progress, progress
         As for ``evaluate_judge``.
 
     Raises
@@ -121,7 +124,7 @@ def score_perturbed(
         )
     texts = blind_texts(perturbed)
     found = score_batch(
-        judge, list(texts.values()), lm=lm, concurrency=concurrency, progress=progress
+        judge, list(texts.values()), lm=lm, concurrency=concurrency, on_progress=on_progress
     )
     said = dict(zip(texts, found, strict=True))
     criteria = criteria_of(found, by)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -22,6 +22,7 @@ from judgesmith.programs.perturbing import Amount, Donors
 from judgesmith.programs.perturbing.catalogue import perturbations_named
 from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.programs.perturbing.perturber import method_of, perturb_all
+from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation
 
@@ -64,6 +65,7 @@ class PerturbationConfig:
         return perturbations_named(self.kinds, self.task)
 
 
+@shows_progress
 def perturb_texts(
     originals: Sequence[RatedItem],
     changes: PerturbationConfig,
@@ -72,7 +74,8 @@ def perturb_texts(
     donors: Donors | None = None,
     lm: dspy.LM | None = None,
     concurrency: int = 32,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> PerturbedSet:
     """Return texts with their changed versions.
 
@@ -91,8 +94,10 @@ def perturb_texts(
         model, rules make them: the set's notes say so, and so do its perturbations.
     concurrency : int
         Versions that the model is asked for at the same time.
-    progress : callable or None
-        Told the number of texts finished since it was last told.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
 
     Raises
     ------
@@ -122,7 +127,7 @@ def perturb_texts(
         donors=Donors(originals) if donors is None else donors,
         seed=changes.seed,
         concurrency=concurrency,
-        progress=progress,
+        on_progress=on_progress,
         told=lambda sentence: told.setdefault(sentence),
     )
     outcomes = [own for _, own in made]

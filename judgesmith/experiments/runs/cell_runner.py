@@ -20,7 +20,7 @@ from judgesmith.experiments.compile.compiling import CompileResult, compile_judg
 from judgesmith.experiments.compile.searching import SearchFiles
 from judgesmith.experiments.compile.settings import without_equal_ratings
 from judgesmith.experiments.compile.split import unseen_places
-from judgesmith.experiments.compile.tuning import Progress, endpoints_of
+from judgesmith.experiments.compile.tuning import endpoints_of
 from judgesmith.experiments.evaluate.agreement import (
     agreement_report,
     judged_criteria,
@@ -49,6 +49,7 @@ from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.programs.judging.rows import usage_of, usd_of
 from judgesmith.programs.judging.runner import judges_sources, was_not_asked
+from judgesmith.progress import OnProgress
 from judgesmith.signatures import Judgement, Scale
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.rubric import folded
@@ -331,13 +332,13 @@ class Maker:
         models: RunModels,
         folder: RunFolder,
         *,
-        progress: Progress | None = None,
+        on_progress: OnProgress | None = None,
     ) -> None:
         self.spec = spec
         self.sets = sets
         self.models = models
         self.folder = folder
-        self.progress = progress
+        self.on_progress = on_progress
         self._recorded: dict[str, tuple[str, list[Placed]]] = {}
         cells = cells_of(spec)
         self._by_id = {one.id: one for one in cells}
@@ -376,7 +377,7 @@ class Maker:
             models=competing,
             roles=roles,
             concurrency=concurrency,
-            progress=self.progress,
+            on_progress=self.on_progress,
             files=files,
         )
         usage = model_usage(before, usage_of(*self.models.made), time.monotonic() - begun)

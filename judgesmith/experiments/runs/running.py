@@ -16,7 +16,6 @@ from judgesmith.data.items import DataSet
 from judgesmith.errors import FileError, InputError, MissingExtraError
 from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.experiments.compile.settings import without_equal_ratings
-from judgesmith.experiments.compile.tuning import Progress
 from judgesmith.experiments.runs.cell_runner import Maker, estimate_saved
 from judgesmith.experiments.runs.claims import claim_cell
 from judgesmith.experiments.runs.folder import RunFolder
@@ -24,6 +23,7 @@ from judgesmith.experiments.runs.models import RunModels
 from judgesmith.experiments.scoring.estimates import RunEstimate
 from judgesmith.experiments.specs import Cell, Spec, cells_of, read_sets, settings_of
 from judgesmith.experiments.specs.settings import said_plainly
+from judgesmith.progress import OnProgress, staged, tell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ def run_cells(
     *,
     models: RunModels | None = None,
     sets: Mapping[str, DataSet] | None = None,
-    progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
     told: Told | None = None,
 ) -> Progressed:
     """Run every cell that is not finished, and wait for those that others are at work on.
@@ -141,7 +141,7 @@ def run_cells(
         The models; None makes them, with the ledger of the folder.
     sets : dict of str to DataSet, or None
         The datasets; None reads them.
-    progress : Progress or None
+    on_progress : callable or None
         Told of texts that are judged, and of ``cells``.
     told : callable or None
         See ``Told``.
@@ -177,7 +177,9 @@ def run_cells(
     """
     models = models or RunModels(spec, folder.ledger)
     sets = read_sets(spec) if sets is None else sets
-    run = _Run(spec, folder, Maker(spec, sets, models, folder, progress=progress), progress, told)
+    run = _Run(
+        spec, folder, Maker(spec, sets, models, folder, on_progress=on_progress), on_progress, told
+    )
     run.go()
     return progressed(folder, run.cells, run.unfinished)
 
@@ -208,12 +210,12 @@ class _Run:
         spec: Spec,
         folder: RunFolder,
         maker: Maker,
-        progress: Progress | None,
+        on_progress: OnProgress | None,
         told: Told | None,
     ) -> None:
         self.folder = folder
         self.maker = maker
-        self.progress = progress
+        self.on_progress = on_progress
         self.told = told
         self.cells = cells_of(spec)
         self.by_id = {one.id: one for one in self.cells}
@@ -234,8 +236,7 @@ class _Run:
             for cell in left:
                 is_over = self._run_in_turn(cell)
                 waiting += [] if is_over else [cell]
-            if self.progress is not None:
-                self.progress("cells", len(left) - len(waiting), len(self.cells))
+            tell(staged(self.on_progress, "cells", len(self.cells)), len(left) - len(waiting))
             if waiting and len(waiting) == len(left):
                 STOPPING.check()
                 time.sleep(_PAUSE)

@@ -19,6 +19,7 @@ from judgesmith.experiments.scoring.shards import OutputPlace, Shard
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.runner import CONCURRENCY, iter_scores, judges_sources
 from judgesmith.programs.lm import AnyModel
+from judgesmith.progress import OnProgress, tell
 from judgesmith.signatures import Judgement, RatedItem
 
 Judging = Callable[[Iterator[RatedItem]], Iterator[tuple[RatedItem, Judgement]]]
@@ -69,7 +70,7 @@ class Run:
     ordered: bool = True
     overwrite: bool = False
     concurrency: int = CONCURRENCY
-    progress: Callable[[int], None] | None = None
+    on_progress: OnProgress | None = None
     watch: RowWatch | None = None
     tally: Tally = field(default_factory=Tally)
     _n_done: int = 0
@@ -191,13 +192,12 @@ class Run:
             self.watch.kept(feed.n_kept - self._n_kept)
         self._n_kept = feed.n_kept
         n = self._n_done + feed.n_kept - self._n_told
-        if self.progress is not None and n:
-            self.progress(n)
+        if n:
+            tell(self.on_progress, n)
         self._n_told += n
 
     def _keep(self, n_rows: int) -> None:
         """Say that rows of a finished file are not judged again."""
         if self.watch is not None:
             self.watch.kept(n_rows)
-        if self.progress is not None:
-            self.progress(n_rows)
+        tell(self.on_progress, n_rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -20,9 +20,11 @@ from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.runner import CONCURRENCY, judges_sources
 from judgesmith.programs.lm import AnyModel
+from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures import RatedItem
 
 
+@shows_progress
 def score_shards(
     judge: AnySaved,
     inputs: Inputs | tuple[Shard, ...],
@@ -35,7 +37,8 @@ def score_shards(
     concurrency: int = CONCURRENCY,
     overwrite: bool = False,
     judging: Judging | None = None,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
     watch: RowWatch | None = None,
 ) -> Scored:
     """Judge every row of some files and write one row each, in flat memory.
@@ -70,8 +73,10 @@ def score_shards(
     judging : callable or None
         What judges a stream of items; None is ``iter_scores`` with ``judge``, ``lm`` and
         ``concurrency``. ``judge`` and ``lm`` must be those that it asks: rows are marked by them.
-    progress : callable or None
-        Told how many rows are done since it was last told.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
     watch : RowWatch or None
         Told of every row that is written.
 
@@ -107,7 +112,7 @@ def score_shards(
         ordered=ordered,
         overwrite=overwrite,
     )
-    run.concurrency, run.progress, run.watch = concurrency, progress, watch
+    run.concurrency, run.on_progress, run.watch = concurrency, on_progress, watch
     return run.score([(target, target.shards) for target in targets], judging)
 
 
@@ -163,6 +168,7 @@ def _are_shards(inputs: object) -> bool:
     return isinstance(inputs, tuple) and all(isinstance(one, Shard) for one in inputs)
 
 
+@shows_progress
 def score_file(
     judge: AnySaved,
     items: Iterator[RatedItem],
@@ -171,7 +177,8 @@ def score_file(
     lm: AnyModel | None = None,
     concurrency: int = CONCURRENCY,
     overwrite: bool = False,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> Scored:
     """Judge every item of an iterator and write one row each, in order and in flat memory.
 
@@ -195,8 +202,10 @@ def score_file(
         Whether rows of another run may be replaced. Another run is one with another judge,
         another model or endpoint, or an input with another text at the same place. Nor are
         rows of the same run replaced by fewer, or by fewer scores.
-    progress : callable or None
-        Told how many items were finished since it was last told.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
 
     Raises
     ------
@@ -225,7 +234,9 @@ def score_file(
     """
     (target,) = output_places(output, (), ending=None)
     judge, lm = with_own_models(judge, lm)
-    run = Run(judge=judge, lm=lm, overwrite=overwrite, concurrency=concurrency, progress=progress)
+    run = Run(
+        judge=judge, lm=lm, overwrite=overwrite, concurrency=concurrency, on_progress=on_progress
+    )
     given = Given(str(getattr(items, "name", "input")), items)
     return run.score([(target, (given,))])
 

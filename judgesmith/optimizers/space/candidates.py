@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
@@ -35,6 +35,7 @@ from judgesmith.programs.judging.judge import Judge, own_settings
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.rows import knows_costs, usd_of
 from judgesmith.programs.judging.runner import read_rate_of, score_batch, was_not_asked
+from judgesmith.progress import OnProgress
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Rubric, folded
@@ -102,7 +103,7 @@ Said = Sequence[Judgement]
 class AskedHow:
     lm: dspy.LM
     concurrency: int
-    on_progress: Callable[[int], None] | None
+    on_progress: OnProgress | None
     competes: bool = False
 
     def judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
@@ -112,7 +113,7 @@ class AskedHow:
                 rows.texts,
                 lm=self.lm,
                 concurrency=self.concurrency,
-                progress=self.on_progress,
+                on_progress=self.on_progress,
             )
         if any(map(was_not_asked, found)):
             raise OutOfBudget

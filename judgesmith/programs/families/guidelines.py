@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.programs.judging.program import Calls, ModelReply, PromptRequest, answered, asked
+from judgesmith.progress import OnProgress, tell
 from judgesmith.signatures.config import Sampling
 from judgesmith.signatures.fences import unix_lines
 from judgesmith.signatures.items import RatedItem
@@ -66,7 +67,7 @@ def guidelines_from(
     *,
     most: int,
     lm: dspy.LM,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> tuple[tuple[Guideline, ...], list[str]]:
     """Return what several rows' words say in common, by how many they are, and notes."""
     import dspy
@@ -79,8 +80,7 @@ def guidelines_from(
 
     def reply(ask: PromptRequest) -> ModelReply:
         found = ask_of(lm, asks[ask.predictor], ask, Sampling(temperature=0.0))
-        if progress is not None:
-            progress(1)
+        tell(on_progress, 1)
         return found
 
     with STOPPING.attended():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import dspy
@@ -40,6 +40,7 @@ from judgesmith.programs.judging.program import ModelReply, PromptRequest, answe
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.lm.limits import STOPPING
+from judgesmith.progress import OnProgress, tell
 from judgesmith.signatures.config import InferenceSettings, JudgeConfig, Sampling
 from judgesmith.signatures.items import RatedItem, check_texts, item_to_judge
 from judgesmith.signatures.judgement import Judgement
@@ -449,7 +450,7 @@ class TaskInference(dspy.Module):
         scores: Sequence[float],
         given: Rubric | None = None,
         lm: dspy.LM | None = None,
-        progress: Callable[[int], None] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> Rubric:
         examples = _paired(items, scores)
         given = given or Rubric()
@@ -467,8 +468,7 @@ class TaskInference(dspy.Module):
 
         def reply(ask: PromptRequest) -> ModelReply:
             found = ask_of(lm, getattr(self, ask.predictor), ask, sampling)
-            if progress is not None:
-                progress(1)
+            tell(on_progress, 1)
             return found
 
         with STOPPING.attended():

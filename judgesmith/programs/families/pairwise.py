@@ -26,6 +26,7 @@ from judgesmith.programs.judging.runner import (
     work_each,
 )
 from judgesmith.programs.judging.scoring import criteria_text, told_rubric, unsendable
+from judgesmith.progress import OnProgress, staged
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
@@ -285,7 +286,7 @@ def prefer_each(
     *,
     lm: dspy.LM | None = None,
     concurrency: int = CONCURRENCY,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Iterator[tuple[ResponsePair, Preference]]:
     """Yield pairs with what a judge prefers, in order, reading ``pairs`` only as far as needed.
 
@@ -300,8 +301,8 @@ def prefer_each(
         The model; None takes DSPy's current one, or the offline model.
     concurrency : int
         Pairs compared at the same time.
-    progress : callable or None
-        Told the number of pairs finished since it was last told.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
 
     Raises
     ------
@@ -331,7 +332,7 @@ def prefer_each(
         pairs,
         concurrency=concurrency,
         may_begin=beginning(2 * protocol.samples, lm),
-        progress=progress,
+        on_progress=staged(on_progress, "pairs"),
     )
 
 

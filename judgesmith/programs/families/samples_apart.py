@@ -29,6 +29,7 @@ from judgesmith.programs.judging.runner import (
     read_rate_of,
     work_each,
 )
+from judgesmith.progress import OnProgress
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
 
@@ -48,7 +49,7 @@ def judged_samples(
     *,
     lm: dspy.LM | None = None,
     concurrency: int = CONCURRENCY,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> list[Samples]:
     """Return ``n`` judgements of every item, in order."""
     if judges_sources(judge):
@@ -66,7 +67,9 @@ def judged_samples(
         judged=lambda found: found,
     )
     may_begin = beginning(n * calls_per_item(judge), lm)
-    done = work_each(work, items, concurrency=concurrency, may_begin=may_begin, progress=progress)
+    done = work_each(
+        work, items, concurrency=concurrency, may_begin=may_begin, on_progress=on_progress
+    )
     return [several for _, several in done]
 
 
@@ -77,7 +80,7 @@ def preferred_samples(
     *,
     lm: dspy.LM | None = None,
     concurrency: int = CONCURRENCY,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> list[Preferences]:
     """Return ``n`` preferences between the texts of every pair, in order, each in both orders."""
     protocol = compares(judge)
@@ -90,7 +93,9 @@ def preferred_samples(
         judged=lambda found: map(as_read, found),
     )
     may_begin = beginning(2 * n, lm)
-    done = work_each(work, pairs, concurrency=concurrency, may_begin=may_begin, progress=progress)
+    done = work_each(
+        work, pairs, concurrency=concurrency, may_begin=may_begin, on_progress=on_progress
+    )
     return [several for _, several in done]
 
 

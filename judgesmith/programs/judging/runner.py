@@ -8,7 +8,7 @@ import gc
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
@@ -29,6 +29,7 @@ from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, family_of
 from judgesmith.programs.lm import AnyModel, BudgetSpent, ModelError
 from judgesmith.programs.lm.errors import speaks_of_one_item
 from judgesmith.programs.lm.limits import STOPPING
+from judgesmith.progress import OnProgress, ProgressEvent, shows_progress, staged, tell
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import UNREAD, Cause, Judgement, Reason
@@ -206,13 +207,15 @@ def was_not_asked(judgement: Judgement) -> bool:
     return judgement.reason is Reason.OVER_BUDGET
 
 
+@shows_progress
 def score_batch(
     judge: JudgeLike | Bindable | Executor,
     items: Iterable[RatedItem],
     *,
     lm: AnyModel | None = None,
     concurrency: int = CONCURRENCY,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> list[Judgement]:
     """Return the judgement of every item, in order.
 
@@ -226,8 +229,10 @@ def score_batch(
         The model; None takes DSPy's current model, or else the offline model.
     concurrency : int
         Requests under way at once. Those of items that were begun earlier go first.
-    progress : callable or None
-        Told the number of items finished since it was last told.
+    on_progress : callable or None
+        Told of every ``ProgressEvent``.
+    progress : bool
+        Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
 
     Returns
     -------
@@ -251,7 +256,9 @@ def score_batch(
     >>> [judgement.problem for judgement in score_batch(ActiveCritic(), items)]
     [None]
     """
-    judged = iter_scores(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+    total = len(items) if isinstance(items, Sized) else None
+    told = staged(on_progress, total=total)
+    judged = iter_scores(judge, items, lm=lm, concurrency=concurrency, on_progress=told)
     return [judgement for _, judgement in judged]
 
 
@@ -261,7 +268,7 @@ def iter_scores(
     *,
     lm: AnyModel | None = None,
     concurrency: int = CONCURRENCY,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
     ordered: bool = True,
 ) -> Iterator[tuple[RatedItem, Judgement]]:
     """Yield items with their judgements, in order, reading ``items`` only as far as needed.
@@ -272,7 +279,7 @@ def iter_scores(
 
     Parameters
     ----------
-    judge, items, lm, concurrency, progress
+    judge, items, lm, concurrency, on_progress
         As for ``score_batch``, which raises the same; ``items`` may never end.
     ordered : bool
         False yields items as they are finished, unless the judge compares.
@@ -292,13 +299,17 @@ def iter_scores(
     '' False
     """
     check_concurrency(concurrency)
-    items = _rated(items)
+    items, on_progress = _rated(items), staged(on_progress)
     if isinstance(judge, Executor):
         work = OneByOne(judge)
-        return work_each(work, items, concurrency=concurrency, progress=progress, ordered=ordered)
+        return work_each(
+            work, items, concurrency=concurrency, on_progress=on_progress, ordered=ordered
+        )
     asked, lm = with_own_models(judge, lm)
     if judges_sources(asked):
-        return iter_source_scores(asked, items, lm=lm, concurrency=concurrency, progress=progress)
+        return iter_source_scores(
+            asked, items, lm=lm, concurrency=concurrency, on_progress=on_progress
+        )
     work = OneByOne(Executor.of(asked, lm), read_rate_of(lm))
     may_begin = beginning(calls_per_item(asked), lm)
     return work_each(
@@ -306,7 +317,7 @@ def iter_scores(
         items,
         concurrency=concurrency,
         may_begin=may_begin,
-        progress=progress,
+        on_progress=on_progress,
         ordered=ordered,
     )
 
@@ -413,7 +424,7 @@ def work_each(
     *,
     concurrency: int,
     may_begin: Callable[[int], bool] = lambda n_busy: True,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
     ordered: bool = True,
 ) -> Iterator[tuple[Unit, Result]]:
     """Yield units with what they come to; see ``iter_scores``."""
@@ -422,8 +433,7 @@ def work_each(
     with STOPPING.attended(), COLLECTING.seldom(), SyncBridge() as loop:
         try:
             while batch := loop(run.batch()):
-                if progress is not None:
-                    progress(len(batch))
+                tell(on_progress, len(batch))
                 yield from batch
         finally:
             loop(run.stop())
@@ -553,7 +563,7 @@ def iter_source_scores(
     *,
     lm: dspy.LM,
     concurrency: int,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Iterator[tuple[RatedItem, Judgement]]:
     """Yield items with their judgements, in order, those of a source judged together."""
     assert not isinstance(judge, Bindable)
@@ -566,14 +576,13 @@ def iter_source_scores(
 
     sizes = iter([len(group) for group in groups])
 
-    def told(n_sources: int) -> None:
-        if progress is not None:
-            progress(sum(islice(sizes, n_sources)))
+    def told(event: ProgressEvent) -> None:
+        tell(on_progress, sum(islice(sizes, event.n)))
 
     found: dict[int, Judgement] = {}
     handed_out = 0
     for group, judgements in work_each(
-        work, groups, concurrency=concurrency, may_begin=beginning(n_calls, lm), progress=told
+        work, groups, concurrency=concurrency, may_begin=beginning(n_calls, lm), on_progress=told
     ):
         found.update(zip(group, judgements, strict=True))
         while handed_out in found:

@@ -33,6 +33,7 @@ from judgesmith.programs.perturbing.orders import (
     planning_steps,
 )
 from judgesmith.programs.perturbing.rules import perturb
+from judgesmith.progress import OnProgress, tell
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.perturbation import Method, Perturbation, Perturbed, Skipped
@@ -169,7 +170,7 @@ def perturb_all(
     donors: Donors | None = None,
     seed: int,
     concurrency: int = CONCURRENCY,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
     told: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[RatedItem, tuple[Outcome, ...]]]:
     check_concurrency(concurrency)
@@ -219,8 +220,7 @@ def perturb_all(
 
     for item, of_model in finished():
         outcomes = tuple(version(item, one, of_model) for one in perturbations)
-        if progress is not None:
-            progress(1)
+        tell(on_progress, 1)
         yield item, outcomes
 
 

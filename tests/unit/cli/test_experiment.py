@@ -14,10 +14,11 @@ import pytest
 from working import stopped, wait_for
 
 from judgesmith.cli.shared import progress
-from judgesmith.cli.shared.progress import SWITCH, stage_progress
+from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.stopping import spent_text
 from judgesmith.cli.use.watch_options import run_line, run_progress
 from judgesmith.experiments.scoring.watching import Pulse
+from judgesmith.progress import SWITCH, ProgressEvent
 from judgesmith.signatures import Judgement, RatedItem
 
 # experiment
@@ -284,7 +285,7 @@ def test_a_terminal_gets_one_line_that_fits(monkeypatch, pulse, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("TERM", "xterm")
     with run_progress(pulse, quiet=False) as tell:
-        tell("waiting for 1 batch", 0, None)
+        tell(ProgressEvent(stage="waiting for 1 batch", n=0))
         pulse.kept(1)
     said = sys.stderr.getvalue()
     assert "501/4,000 rows" in said  # the last word is of the end
@@ -315,11 +316,10 @@ def test_without_a_terminal_there_is_a_line_every_ten_seconds(capsys, monkeypatc
     clock = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     with stage_progress(quiet=False) as tell:
-        tell("search", 1, 30)
-        tell.describe("search", "best q 0.5")
+        tell(ProgressEvent(stage="search", total=30, text="best q 0.5"))
         for second in (4, 8, 12, 16, 20, 24):
             clock[0] = second
-            tell("search", 1, 30)
+            tell(ProgressEvent(stage="search", total=30))
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines() == [
@@ -349,8 +349,8 @@ def test_every_bar_ends_at_its_total(monkeypatch):
     shown = Terminal()
     monkeypatch.setattr(sys, "stderr", shown)
     with stage_progress(quiet=False) as progress:
-        progress("search", 30, 80)
-        progress("rows", 25, 20)
+        progress(ProgressEvent(stage="search", n=30, total=80))
+        progress(ProgressEvent(stage="rows", n=25, total=20))
     last = shown.getvalue()
     assert "30/30" in last
     assert "25/25" in last

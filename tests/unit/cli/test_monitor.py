@@ -235,7 +235,7 @@ def test_without_its_libraries_it_says_how_to_have_them(run, data_finetune, monk
 def test_what_was_trained_is_told_and_not_trained_again(run, data_finetune, monkeypatch):
     calls = []
 
-    def trained(chats, base, recipe, folder, *, progress=None):
+    def trained(chats, base, recipe, folder, *, on_progress=None):
         calls.append(recipe)
         return Trained(
             n_train=3,

@@ -216,7 +216,7 @@ def test_every_row_is_a_judge_that_scores_as_the_table_says(table, place, data):
 
 @pytest.mark.no_cover
 def test_a_run_that_was_stopped_and_continued_leaves_the_same_bytes(data, few, tmp_path):
-    def stopping(stage, n, total):
+    def stopping(event):
         left.pop()
         if not left:
             raise StoppedError
@@ -225,7 +225,7 @@ def test_a_run_that_was_stopped_and_continued_leaves_the_same_bytes(data, few, t
     ledger, folder = tmp_path / "ledger.sqlite", tmp_path / "run"
     lm = model(ledger=ledger, run_id="stopped")
     with pytest.raises(StoppedError):
-        ablation(data, SETTINGS, lm=lm, rows=FEW, folder=folder, progress=stopping)
+        ablation(data, SETTINGS, lm=lm, rows=FEW, folder=folder, on_progress=stopping)
     assert not (folder / "table.json").exists()
     lm = model(ledger=ledger, run_id="stopped")
     ablation(data, SETTINGS, lm=lm, rows=FEW, folder=folder)

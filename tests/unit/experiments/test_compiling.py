@@ -121,11 +121,10 @@ def test_a_result_keeps_golden_items_examples_and_history(compiled):
 def test_progress_adds_up_to_what_was_announced(data_compiling):
     told = {}
 
-    def progress(stage, n, total):
-        done, _ = told.get(stage, (0, total))
-        told[stage] = (done + n, total)
+    def listen(event):
+        told[event.stage] = (event.done, event.total)
 
-    compile_judge(data_compiling, QUICK, lm=model(ledger=None), progress=progress)
+    compile_judge(data_compiling, QUICK, lm=model(ledger=None), on_progress=listen)
     n_asked, total = told.pop("task inference")
     assert n_asked > 5
     assert total is None

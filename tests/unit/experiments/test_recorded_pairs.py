@@ -291,7 +291,7 @@ class Scripted:
         self.place = place
         self.pairs = []
 
-    def each(self, pairs, *, progress=None):
+    def each(self, pairs, *, on_progress=None):
         for pair in pairs:
             self.pairs.append(pair)
             if pair.first.response in self.silent:

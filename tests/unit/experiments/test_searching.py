@@ -369,21 +369,12 @@ def test_the_best_is_among_those_that_were_judged_on_all_rows():
     ("optimizer", "tried"), [("protocol", "1 of 3 tried"), ("effects", "1 tried")]
 )
 def test_a_compilation_tells_whoever_wants_words(data_searching, optimizer, tried):
-    class Told:
-        def __init__(self):
-            self.words = []
-
-        def __call__(self, stage, n, total):
-            """Count nothing."""
-
-        def describe(self, stage, text):
-            self.words.append((stage, text))
-
-    told, lm = Told(), model("offline", ledger=None)
+    told, lm = [], model("offline", ledger=None)
     settings = CompileSettings(optimizer=optimizer, n_trials=3, protocol=VANILLA)
-    compile_judge(data_searching, settings, lm=lm, progress=told)
-    assert {stage for stage, _ in told.words} == {optimizer}
-    assert any(text.startswith(tried) and "q " in text for _, text in told.words)
+    compile_judge(data_searching, settings, lm=lm, on_progress=told.append)
+    words = [(one.stage, one.text) for one in told if one.text]
+    assert {stage for stage, _ in words} == {optimizer}
+    assert any(text.startswith(tried) and "q " in text for _, text in words)
 
 
 # text searching

@@ -161,9 +161,9 @@ class TestOrderAndNumber:
 
     def test_progress_adds_up(self):
         told = []
-        score_batch(Clock(), items(150), concurrency=4, progress=told.append)
-        assert sum(told) == 150
-        assert min(told) >= 1
+        score_batch(Clock(), items(150), concurrency=4, on_progress=told.append)
+        assert sum(one.n for one in told) == told[-1].done == told[-1].total == 150
+        assert min(one.n for one in told) >= 1
 
 
 class TestReading:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,7 @@ from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.families.pairwise import Preference, ResponsePair
 from judgesmith.programs.families.samples_apart import preferred_samples
 from judgesmith.programs.judging.executors import JudgeLike
+from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures.judgement import Cause
 from judgesmith.signatures.rubric import folded
 
@@ -91,6 +92,7 @@ class DirectComparison:
         }
 
 
+@shows_progress
 def compare_directly(
     judge: JudgeLike,
     dataset: DataSet,
@@ -100,7 +102,8 @@ def compare_directly(
     differences: Sequence[int] | None = DIFFERENCES,
     lm: dspy.LM | None = None,
     concurrency: int = 32,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> DirectComparison:
     """Compare texts of one source that differ by some errors, in both orders.
 
@@ -116,7 +119,7 @@ def compare_directly(
         Answers in each order.
     differences : sequence of int, or None
         Which differences in errors; None takes all pairs.
-    lm, concurrency, progress
+    lm, concurrency, on_progress, progress
         As for ``prefer_each``.
 
     Raises
@@ -133,7 +136,7 @@ def compare_directly(
         samples,
         lm=lm,
         concurrency=concurrency,
-        progress=progress,
+        on_progress=on_progress,
     )
     votes = np.asarray([_votes(several) for several in asked], dtype=float)
     return direct_comparison(votes, pairs, n_errors, criterion=criterion, causes=_causes(asked))
@@ -239,7 +242,7 @@ def compared_by_judge(
     models: Sequence[str] = (),
     label: str = "judge",
     concurrency: int = 32,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> DirectReport:
     """Ask a judge that compares about texts of a source that differ by one to five errors."""
     names = _compared_criteria(judge, dataset, target)
@@ -248,7 +251,7 @@ def compared_by_judge(
     once = sampled_once(judge, temperature)
     reports = {
         name: compare_directly(
-            once, dataset, name, samples=n, lm=lm, concurrency=concurrency, progress=progress
+            once, dataset, name, samples=n, lm=lm, concurrency=concurrency, on_progress=on_progress
         )
         for name in names
     }

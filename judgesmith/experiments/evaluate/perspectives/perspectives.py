@@ -5,7 +5,7 @@ Both are asked on any rated set, of texts whose rating is beyond doubt, and on b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,7 @@ from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, with_sampling
 from judgesmith.programs.families.samples_apart import judged_samples
 from judgesmith.programs.judging.runner import judges_sources, score_batch
+from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import Cause, Judgement, Reason
@@ -100,11 +101,11 @@ def judged(
     *,
     lm: dspy.LM | None,
     concurrency: int,
-    progress: Callable[[int], None] | None,
+    on_progress: OnProgress | None,
 ) -> dict[int, tuple[Judgement, ...]]:
     """Return the judgements of the texts at ``places``: one each, or several samples."""
     items = [dataset[place] for place in places]
-    more: Mapping[str, Any] = {"lm": lm, "concurrency": concurrency, "progress": progress}
+    more: Mapping[str, Any] = {"lm": lm, "concurrency": concurrency, "on_progress": on_progress}
     if n_samples is None:
         once = score_batch(judge, items, **more)
         found: list[tuple[Judgement, ...]] = [(one,) for one in once]
@@ -239,6 +240,7 @@ TEMPERATURE = 1.0
 """Of the samples: their spread is the judge's own doubt."""
 
 
+@shows_progress
 def perspective_of_judge(
     judge: AnySaved,
     dataset: DataSet,
@@ -253,7 +255,8 @@ def perspective_of_judge(
     rng: Rng = 0,
     label: str = "judge",
     concurrency: int = 32,
-    progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool = True,
 ) -> PerspectiveReport:
     """Judge every text whose rating is beyond doubt, and report one perspective.
 
@@ -275,7 +278,7 @@ def perspective_of_judge(
         Answers to each question, at temperature 1; None takes the judge as saved.
     answers : Scale or None
         What they are given on; None is the scale of the ratings (global), or 1 to 10 (local).
-    lm, concurrency, progress
+    lm, concurrency, on_progress, progress
         As for ``score_batch``.
     models : sequence of str
         Names of the models that are asked, beside those the judge was compiled with.
@@ -295,7 +298,13 @@ def perspective_of_judge(
     found: dict[str, SampledScores] = {}
     for asked, places, several in plan.asked:
         judgements = judged(
-            asked, plan.dataset, places, samples, lm=lm, concurrency=concurrency, progress=progress
+            asked,
+            plan.dataset,
+            places,
+            samples,
+            lm=lm,
+            concurrency=concurrency,
+            on_progress=on_progress,
         )
         for name in several:
             scores = scores_of_judge(

@@ -122,7 +122,7 @@ class Sayer:
     def __init__(self, *said):
         self.said = said
 
-    def each(self, pairs, *, progress=None):
+    def each(self, pairs, *, on_progress=None):
         for pair, one in zip(pairs, self.said, strict=True):
             cause = None if one else Cause(Reason.UNREADABLE, "no answer")
             yield pair, Compared(given=one, swapped=one, cause=cause)
@@ -385,7 +385,7 @@ def test_pairs_that_the_budget_did_not_reach_end_the_run():
     spent = Cause(Reason.OVER_BUDGET, "not asked", detail="the budget of 2 calls is spent.")
 
     class Spent:
-        def each(self, pairs, *, progress=None):
+        def each(self, pairs, *, on_progress=None):
             for pair in pairs:
                 yield pair, Compared(cause=spent)
 

@@ -400,7 +400,7 @@ DONE = Trained(
 
 @pytest.fixture
 def chats(data, monkeypatch):
-    def trained(chats, base, recipe, folder, *, progress=None):
+    def trained(chats, base, recipe, folder, *, on_progress=None):
         (folder / "adapter_model.safetensors").write_bytes(b"numbers")
         return DONE
 

@@ -204,7 +204,7 @@ def test_a_student_that_has_learned_is_read(place, serve, tmp_path, monkeypatch)
         str(place / "tiny"),
         recipe,
         folder,
-        progress=lambda stage, n, total: told.append((stage, n, total)),
+        on_progress=lambda event: told.append((event.stage, event.n, event.total)),
     )
     assert done.loss < 3
     assert told == [("steps", 1, 60)] * 60

@@ -350,13 +350,13 @@ def test_no_more_of_the_input_is_read_than_is_under_way(saved, lm, tmp_path):
             n_read += 1
             yield RatedItem(source=f"Number {n}.", response=f"{n} it is.", source_id=str(n))
 
-    def progress(n):
+    def listen(event):
         nonlocal most, done
-        done += n
+        done = event.done
         most = max(most, n_read - done)
 
     done = 0
-    score_file(saved, items(), tmp_path / "o.jsonl", lm=lm, concurrency=4, progress=progress)
+    score_file(saved, items(), tmp_path / "o.jsonl", lm=lm, concurrency=4, on_progress=listen)
     assert done == 300
     assert most <= 64 + 4 * 4 + 16
 

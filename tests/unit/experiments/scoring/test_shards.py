@@ -51,8 +51,8 @@ def ids(path):
 
 def test_all_rows_go_into_one_file_in_order_and_a_watch_sees_each(shards, vanilla, lm, tmp_path):
     watch, told = Watch(), []
-    done = score_shards(vanilla, "in", "out.jsonl", lm=lm, watch=watch, progress=told.append)
-    assert done.n_rows == sum(told) == 10
+    done = score_shards(vanilla, "in", "out.jsonl", lm=lm, watch=watch, on_progress=told.append)
+    assert done.n_rows == told[-1].done == 10
     assert ids(tmp_path / "out.jsonl") == [str(n) for n in range(10)]
     assert watch.rows[4:7] == [
         *(("in/a.jsonl", 5, "4", True), ("in/b.jsonl", 1, "5", True), ("in/c.jsonl", 1, "6", True))

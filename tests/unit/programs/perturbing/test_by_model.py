@@ -655,5 +655,5 @@ def test_progress_is_told():
     lm, _ = scripted(other_name)
     for who in (lm, None):
         told = []
-        made(who, items(5), progress=told.append)
-        assert sum(told) == 5
+        made(who, items(5), on_progress=told.append)
+        assert sum(one.n for one in told) == 5
