@@ -1,4 +1,4 @@
-"""How often 95 % intervals of metrics of verdicts hold the truth, and how often a floor is missed.
+"""How often 95 % intervals of metrics of verdicts hold the truth.
 
 Half of the rows are positive. Rows of a source have a shared part in a normal variable that
 decides whether the verdict is right, or what the score is; it makes up ``ICC`` of its variance.
@@ -15,8 +15,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from benchmarks.harness import Row, benchmark, spread
-from judgesmith import InputError
-from judgesmith.metrics.verdicts import verdict_agreement, verdict_curves, verdict_threshold
+from judgesmith.metrics.verdicts import verdict_agreement, verdict_curves
 
 ICC = 0.3
 SIZES = (1, 5)
@@ -43,22 +42,16 @@ def truth(rate: float) -> dict[str, float]:
         "rate": ".2f",
         "coverage": ".1%",
         "none": ".1%",
-        "floor": ".1f",
-        "missed": ".1%",
-        "refused": ".1%",
-        "TPR": ".2f",
     },
 )
 def verdict_coverage(
     *, repetitions: int = 2000, n_resamples: int = 400, processes: int = 1
 ) -> Iterator[Row]:
-    """How often intervals of metrics of verdicts hold the truth, and a floor is missed."""
+    """How often intervals of metrics of verdicts hold the truth."""
     cells = itertools.product((20, 50, 200), SIZES, (0.6, 0.75, 0.9, 0.97))
     jobs = [(*cell, repetitions, n_resamples) for cell in cells]
     for rows in spread(held_shares, jobs, processes):
         yield from rows
-    floors = itertools.product((25, 50, 200), SIZES, (0.8, 0.9))
-    yield from spread(floor_misses, [(*one, repetitions) for one in floors], processes)
 
 
 def held_shares(n: int, size: int, rate: float, repetitions: int, n_resamples: int) -> list[Row]:
@@ -105,33 +98,4 @@ def held_once(
     return {
         name: None if math.isnan(one.low) else bool(one.low <= known[name] <= one.high)
         for name, one in all_found.items()
-    }
-
-
-def floor_misses(n: int, size: int, floor: float, repetitions: int) -> Row:
-    """Return how often new rows' TNR at a certified threshold is below the floor.
-
-    ``n`` rows are negative and as many positive, mixed within sources; AUC .96.
-    """
-    rng, refused, missed, rates = np.random.default_rng(0), 0, [], []
-    for _ in range(repetitions):
-        good = rng.permutation(2 * n) % 2 == 1
-        deviation, sources = latent(rng, 2 * n, size)
-        scores = ndtr(deviation + 2.5 * good - 1.25)
-        try:
-            found = verdict_threshold(good, scores, sources, floor=("tnr", floor))
-        except InputError:
-            refused += 1
-            continue
-        cut = found.threshold
-        stopped = 1.0 if cut >= 1 else float(ndtr(ndtri(cut) + 1.25))
-        missed.append(stopped < floor)
-        rates.append(found.tpr)
-    return {
-        "floor": floor,
-        "negative rows": n,
-        "rows a source": size,
-        "missed": float(np.mean(missed)) if missed else None,
-        "refused": refused / repetitions,
-        "TPR": float(np.mean(rates)) if rates else None,
     }

@@ -62,7 +62,6 @@ from judgesmith.metrics.verdicts.shares import (
     tpr,
     verdict_agreement,
 )
-from judgesmith.metrics.verdicts.threshold import verdict_threshold
 
 __all__ = [
     "Estimate",
@@ -114,7 +113,6 @@ __all__ = [
     "tpr",
     "verdict_agreement",
     "verdict_curves",
-    "verdict_threshold",
     "weighted_kappa",
     "weighted_kappa_difference",
     "weighted_kappa_interval",

@@ -1,7 +1,5 @@
 """Say how well verdicts such as pass and fail agree with raters' labels, from arrays alone."""
 
-from typing import get_args
-
 import numpy as np
 import pytest
 
@@ -61,17 +59,6 @@ def test_two_judges(keep, labelled):
     )
     assert isinstance(found, verdicts.VerdictComparison)
     keep("comparison", found)
-
-
-def test_thresholds(keep, labelled):
-    rows = [labelled[name] for name in ("labels", "scores", "sources")]
-    floor: verdicts.Floor = ("tnr", 0.8)
-    for name, given in {"costs": {"costs": COSTS}, "floor": {"floor": floor}}.items():
-        found = m.verdict_threshold(*rows, **given)
-        assert isinstance(found, verdicts.VerdictThreshold)
-        assert isinstance(found.curve, verdicts.TradeOff)
-        assert found.objective in get_args(verdicts.ThresholdObjective)
-        keep(name, found)
 
 
 def test_curves(keep, labelled):

@@ -10,17 +10,16 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, norm, t
 from sklearn import metrics as sklearn
 
-from judgesmith import InputError
 from judgesmith import metrics as m
 from judgesmith.metrics.verdicts import (
     compare_verdicts,
     labels_needed,
     verdict_agreement,
     verdict_curves,
-    verdict_threshold,
 )
 from judgesmith.metrics.verdicts.comparing import sign_flip_p
 from judgesmith.metrics.verdicts.confusion import CodedVerdicts
+from judgesmith.metrics.verdicts.threshold import Cuts, lower_bound, rows_to_show
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*classes.*:UserWarning")
 
@@ -132,69 +131,34 @@ def test_what_is_undefined_is_nan_and_counted():
 # -- thresholds ----------------------------------------------------------------------------------
 
 SCORES = np.clip(0.25 + 0.4 * LABELS + RNG.normal(scale=0.2, size=120), 0, 1).round(2)
+CUTS = Cuts.of(SCORES, LABELS == 1, np.arange(120))
 
 
-@pytest.mark.parametrize("name", ["balanced_accuracy", "mcc", "kappa", "f1", "accuracy", "cost"])
-def test_no_threshold_is_better(name):
-    costs = {0: 5, 1: 1} if name == "cost" else None
-    found = verdict_threshold(LABELS, SCORES, objective=name, costs=costs)
-
-    def value(threshold):
+def test_cuts_have_the_rates_of_each_threshold():
+    tpr, tnr = CUTS.rate(good=True), CUTS.rate(good=False)
+    for at, threshold in enumerate(CUTS.thresholds):
         passed = (threshold <= SCORES).astype(int)
-        if costs:
-            return -m.expected_cost(LABELS, passed, costs=costs)
-        at = getattr(m, {"kappa": "cohen_kappa"}.get(name, name))(LABELS, passed)
-        return np.nan_to_num(at, nan=-np.inf)
-
-    best = max(value(threshold) for threshold in np.linspace(0, 1.005, 202))
-    assert value(found.threshold) == pytest.approx(best)
-    assert abs(found.value) == pytest.approx(abs(best))
+        assert (tpr[at], tnr[at]) == (m.tpr(LABELS, passed), m.tnr(LABELS, passed))
+        assert CUTS.tables[at].tolist() == sklearn.confusion_matrix(LABELS, passed).ravel().tolist()
+    assert (tpr[0], tnr[0], tpr[-1], tnr[-1]) == (1, 0, 0, 1)
 
 
-def test_of_equally_good_thresholds_the_middle_of_the_widest_gap_is_taken():
-    found = verdict_threshold([0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.8, 0.9], objective="accuracy")
-    assert found.threshold == pytest.approx(0.55)
+@pytest.mark.parametrize("good", [True, False])
+def test_the_limit_of_a_rate_is_exact_for_one_row_a_source(good):
+    n = np.count_nonzero((LABELS == 1) == good)
+    for rate, limit in zip(CUTS.rate(good=good), CUTS.lower_limit(good=good), strict=True):
+        test = binomtest(round(rate * n), n, alternative="greater")
+        assert limit == pytest.approx(test.proportion_ci(0.9, method="exact").low)
 
 
-def test_the_curve_has_the_rates_at_each_threshold():
-    curve = verdict_threshold(LABELS, SCORES).curve
-    for threshold, tpr, tnr in zip(curve.threshold, curve.tpr, curve.tnr, strict=True):
-        assert tpr == m.tpr(LABELS, (threshold <= SCORES).astype(int))
-        assert tnr == m.tnr(LABELS, (threshold <= SCORES).astype(int))
-    assert (curve.tpr[0], curve.tnr[0], curve.tpr[-1], curve.tnr[-1]) == (1, 0, 0, 1)
+def test_rows_that_are_alike_within_sources_are_worth_fewer():
+    alike = Cuts.of(np.repeat(SCORES, 3), np.repeat(LABELS == 1, 3), np.repeat(np.arange(120), 3))
+    assert (alike.lower_limit(good=False) <= CUTS.lower_limit(good=False) + 1e-12).all()
 
 
-def test_a_floor_is_met_by_the_exact_lower_bound_and_the_next_threshold_misses_it():
-    found = verdict_threshold(LABELS, SCORES, floor=("tnr", 0.8))
-    n = found.n_negative
-
-    def bound(tnr):
-        test = binomtest(round(tnr * n), n, alternative="greater")
-        return test.proportion_ci(0.9, method="exact").low
-
-    assert found.bound == pytest.approx(bound(found.tnr))
-    looser = [
-        (tpr, bound(tnr))
-        for tpr, tnr in zip(found.curve.tpr, found.curve.tnr, strict=True)
-        if tpr > found.tpr
-    ]
-    assert found.bound >= 0.8 > max(low for _, low in looser)
-
-
-def test_a_floor_asks_for_as_many_rows_of_the_class_as_it_takes():
-    def asked(n):
-        labels = [0] * n + [1] * 30
-        return verdict_threshold(labels, np.linspace(0, 1, n + 30), floor=("tnr", 0.9))
-
-    assert asked(22).bound >= 0.9
-    with pytest.raises(InputError, match=r"needs 22 rows without the positive label.*got 21"):
-        asked(21)
-    with pytest.raises(InputError, match="30 of 6 sources, worth"):
-        verdict_threshold(
-            [0] * 30 + [1] * 30, np.linspace(0, 1, 60), np.arange(60) // 5, floor=("tnr", 0.9)
-        )
-    with pytest.raises(InputError, match="rows of both labels"):
-        verdict_threshold([1, 1, 1], [0.1, 0.2, 0.3])
+def test_a_floor_takes_as_many_rows_as_can_show_it():
+    assert rows_to_show(0.9) == 22
+    assert lower_bound(np.ones(1), 22, 0.9) >= 0.9 > lower_bound(np.ones(1), 21, 0.9)
 
 
 # -- curves --------------------------------------------------------------------------------------

@@ -24,10 +24,10 @@ from judgesmith.experiments.compile.versions import (
     refuse_too_few_versions,
     refuse_unchanged,
 )
+from judgesmith.metrics.verdicts.threshold import rows_to_show
 from judgesmith.optimizers import rated_example
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
-from judgesmith.optimizers.objectives.thresholds import FLOOR_CONFIDENCE
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import (
     IntArray,
@@ -370,8 +370,7 @@ def refuse_few_labels(
     for terms, bound in threshold_rule(settings).floors:
         for _, one in terms:
             label = {"tpr": scale.labels[1], "tnr": scale.labels[0]}.get(str(one))
-            n = math.ceil(math.log(1 - FLOOR_CONFIDENCE) / math.log(bound)) if 0 < bound < 1 else 0
-            if label is not None and n > needed[label]:
+            if label is not None and (n := rows_to_show(bound)) > needed[label]:
                 needed[label], why = n, f"{one} >= {shortest(bound)}"
     for label, n in needed.items():
         if (there := int(counts[label])) < n:

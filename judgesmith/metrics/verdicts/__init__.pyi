@@ -28,26 +28,15 @@ from judgesmith.metrics.verdicts.shares import (
     tpr,
     verdict_agreement,
 )
-from judgesmith.metrics.verdicts.threshold import (
-    Floor,
-    ThresholdObjective,
-    TradeOff,
-    VerdictThreshold,
-    verdict_threshold,
-)
 
 __all__ = [
     "DawidSkene",
-    "Floor",
     "PassRate",
     "PassRateDifference",
     "PassRates",
-    "ThresholdObjective",
-    "TradeOff",
     "VerdictAgreement",
     "VerdictComparison",
     "VerdictCurves",
-    "VerdictThreshold",
     "accuracy",
     "average_precision",
     "balanced_accuracy",
@@ -68,5 +57,4 @@ __all__ = [
     "tpr",
     "verdict_agreement",
     "verdict_curves",
-    "verdict_threshold",
 ]

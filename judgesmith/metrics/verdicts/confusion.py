@@ -51,9 +51,10 @@ _PAIRS = (("fail", "pass"), ("no", "yes"), ("false", "true"), (False, True))
 class CodedVerdicts:
     """Rows with a label and the verdicts of every judge, as places in ``classes``.
 
-    ``said`` has one row per judge; ``positive`` is -1 if unknown.
+    ``said`` has one row per judge; ``positive`` is -1 if unknown; ``kept`` are the rows' indices.
     """
 
+    kept: IntArray
     true: IntArray
     said: IntArray
     sources: IntArray
@@ -88,6 +89,7 @@ class CodedVerdicts:
         labelled, kept = codes[0] >= 0, codes.min(axis=0) >= 0
         own = source_codes(sources, len(kept), kept)
         return cls(
+            kept=np.flatnonzero(kept),
             true=codes[0, kept],
             said=codes[1:, kept],
             sources=own,

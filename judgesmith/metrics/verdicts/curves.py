@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.arrays import FloatArray, Rng, ratio
+from judgesmith.metrics.arrays import FloatArray, Rng, label_list, ratio, score_vector
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.counted import in_blocks
@@ -19,8 +19,7 @@ from judgesmith.metrics.resampling.draws import (
     varying_interval,
 )
 from judgesmith.metrics.resampling.jackknife import left_out_interval
-from judgesmith.metrics.verdicts.confusion import Classes, Values
-from judgesmith.metrics.verdicts.threshold import ScoredLabels
+from judgesmith.metrics.verdicts.confusion import Classes, CodedVerdicts, Values
 
 
 def roc_auc(labels: Values, scores: ArrayLike, *, positive: object = None) -> float:
@@ -44,7 +43,7 @@ def roc_auc(labels: Values, scores: ArrayLike, *, positive: object = None) -> fl
     >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.8])
     0.875
     """
-    return _area(ScoredLabels.of(labels, scores, positive=positive))
+    return _area(_Scored.of(labels, scores, positive=positive))
 
 
 def average_precision(labels: Values, scores: ArrayLike, *, positive: object = None) -> float:
@@ -60,7 +59,7 @@ def average_precision(labels: Values, scores: ArrayLike, *, positive: object = N
     >>> round(average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 3)
     0.833
     """
-    rows = ScoredLabels.of(labels, scores, positive=positive)
+    rows = _Scored.of(labels, scores, positive=positive)
     return _counted_precision(rows, len(rows.good)).value
 
 
@@ -133,9 +132,9 @@ def verdict_curves(
     (0.875, (1.0, 1.0, 0.5), (1.0, 0.5, 0.0))
     """
     rng = checked_generator(rng, n_resamples, confidence)
-    rows = ScoredLabels.of(labels, scores, sources, positive=positive, classes=classes)
+    rows = _Scored.of(labels, scores, sources, positive=positive, classes=classes)
     n, n_positive = len(rows.good), int(np.count_nonzero(rows.good))
-    n_sources = int(rows.sources.max(initial=-1)) + 1
+    n_sources = rows.coded.n_sources
     shown = {"n": n, "n_groups": n_sources}
     area = _area(rows)
     levels, codes = np.unique(rows.scores, return_inverse=True)
@@ -170,16 +169,36 @@ def verdict_curves(
         n_positive=n_positive,
         n_negative=n - n_positive,
         n_groups=n_sources,
-        n_unlabelled=rows.n_unlabelled,
-        n_unscored=rows.n_unscored,
+        n_unlabelled=rows.coded.n_unlabelled,
+        n_unscored=rows.coded.n_unscored,
     )
 
 
-def _area(rows: ScoredLabels) -> float:
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """Rows with a label and a score, and whether the label is the positive one."""
+
+    coded: CodedVerdicts
+    scores: FloatArray
+    good: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls, labels: Values, scores: ArrayLike, sources: Labels | None = None, **how: Any
+    ) -> Self:
+        given = label_list(labels, name="labels")
+        found = score_vector(scores, name="scores", n_items=len(given), allow_missing=True)
+        missing = np.isnan(found)
+        scored = [None if gone else one for one, gone in zip(given, missing, strict=True)]
+        coded = CodedVerdicts.of(given, scored, sources=sources, **how)
+        return cls(coded, found[coded.kept], coded.true == coded.place)
+
+
+def _area(rows: _Scored) -> float:
     return float(_beaten(rows)[rows.good].mean()) if rows.good.any() else math.nan
 
 
-def _beaten(rows: ScoredLabels) -> FloatArray:
+def _beaten(rows: _Scored) -> FloatArray:
     """Return the share of rows of the other label that each row is on the right side of."""
     beaten = np.full(len(rows.good), np.nan)
     for own, sign in ((rows.good, 1), (~rows.good, -1)):
@@ -192,12 +211,12 @@ def _beaten(rows: ScoredLabels) -> FloatArray:
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
-def _logit_interval(area: float, rows: ScoredLabels, confidence: float) -> tuple[float, float]:
+def _logit_interval(area: float, rows: _Scored, confidence: float) -> tuple[float, float]:
     """Return Student's interval of the logit, from what each source adds to first order."""
     if not 0 < area < 1:
         return math.nan, math.nan
     size = np.where(rows.good, np.count_nonzero(rows.good), np.count_nonzero(~rows.good))
-    shifts = np.bincount(rows.sources, weights=(_beaten(rows) - area) / size)
+    shifts = np.bincount(rows.coded.sources, weights=(_beaten(rows) - area) / size)
     n = len(shifts)
     if n < 2:
         return math.nan, math.nan
@@ -207,7 +226,7 @@ def _logit_interval(area: float, rows: ScoredLabels, confidence: float) -> tuple
     return low, high
 
 
-def _counted_precision(rows: ScoredLabels, n_sources: int) -> Counted:
+def _counted_precision(rows: _Scored, n_sources: int) -> Counted:
     """Return average precision as a function of how often each source is drawn."""
     from scipy.sparse import csr_array
 
@@ -215,7 +234,7 @@ def _counted_precision(rows: ScoredLabels, n_sources: int) -> Counted:
     n_levels = len(levels)
     places = codes + n_levels * rows.good
     shape = n_sources, 2 * n_levels
-    sums = csr_array((np.ones(len(codes)), (rows.sources, places)), shape=shape)
+    sums = csr_array((np.ones(len(codes)), (rows.coded.sources, places)), shape=shape)
 
     def precision(counts: FloatArray) -> FloatArray:
         found = np.asarray(counts @ sums).reshape(len(counts), 2, n_levels)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from judgesmith.metrics.calibration import certified_threshold
-from judgesmith.optimizers.objectives.thresholds import FLOOR_CONFIDENCE, Cuts
+from judgesmith.metrics.verdicts.threshold import FLOOR_CONFIDENCE, Cuts
 from judgesmith.optimizers.objectives.verdicts import ThresholdRule
 from judgesmith.optimizers.predictions import FloatArray, Labels
 from judgesmith.optimizers.rows import Rows
@@ -81,8 +81,7 @@ def trade_off(rows: Rows, shares: FloatArray) -> tuple[tuple[float, float, float
     cuts = Cuts.of(shares[scored], rows.human[scored] == 1, rows.groups[scored])
     if len(rows.scale.labels) > 2 or not cuts.tells_apart:
         return ()
-    passed, stopped = cuts.cells[:, 0], cuts.cells[:, 3]
-    passes, stops = passed / passed.max(), stopped / stopped.max()
+    passes, stops = cuts.rate(good=True), cuts.rate(good=False)
     places = dict.fromkeys(int(np.argmax(stops >= one)) for one in SHOWN)
     ends = np.clip(cuts.thresholds, 0.0, 1.0)
     return tuple((float(ends[k]), float(stops[k]), float(passes[k])) for k in places)

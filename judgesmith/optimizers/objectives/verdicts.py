@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.errors import InputError, did_you_mean
-from judgesmith.metrics.arrays import FloatArray, IntArray, group_sums, ratio
+from judgesmith.metrics.arrays import FloatArray, IntArray, group_sums
 from judgesmith.metrics.resampling.draws import Counted
+from judgesmith.metrics.verdicts.confusion import Tables, VerdictMetric
+from judgesmith.metrics.verdicts.threshold import Cuts
 from judgesmith.optimizers.objectives.base import Objective, TargetMean
-from judgesmith.optimizers.objectives.thresholds import Cuts
 from judgesmith.optimizers.predictions import Labels, PredictionTable
 from judgesmith.signatures.scale import Scale, shortest
-
-Cells = FloatArray
-"""Counts in the last dimension: good rows passed and stopped, bad rows passed and stopped."""
 
 BoolArray = NDArray[np.bool_]
 Terms = tuple[tuple[float, Objective], ...]  # weights and what they weigh
@@ -76,18 +74,33 @@ class OfVerdicts(TargetMean):
     needs = frozenset({"scores", "ratings", "labels", "scale"})
     rule: ThresholdRule | None = None
 
+    @property
     @abstractmethod
-    def of_cells(self, cells: Cells, scale: Scale) -> FloatArray:
-        """Return the number of any counts, nan where it is undefined."""
+    def metric(self) -> VerdictMetric:
+        """What it is called among the metrics of verdicts."""
 
-    def cells(self, table: PredictionTable) -> Cells:
+    def costs_on(self, scale: Scale) -> FloatArray | None:
+        """Return what a wrong verdict costs on a bad and on a good row, if it costs anything."""
+        return None
+
+    def of_cells(self, cells: FloatArray, scale: Scale) -> FloatArray:
+        """Return the number of any counts, nan where it is undefined.
+
+        In the last dimension are bad rows stopped and passed, good rows stopped and passed.
+        """
+        tables = Tables.of(cells, np.ones(4), 1, self.costs_on(scale))
+        return tables.value(self.metric).reshape(cells.shape[:-1])
+
+    def cells(self, table: PredictionTable) -> FloatArray:
         """Return which of the four counts each row adds to."""
         good = is_good(table)
         weight = -1.0 if self.lower_is_better else 1.0
         passed = table_verdicts(table, self.rule or rule_of([((weight, self),)]))
-        found = [good & (passed == 1), good & (passed == 0)]
-        found += [~good & (passed == 1), ~good & (passed == 0)]
+        found = [own & (passed == said) for own in (~good, good) for said in (0, 1)]
         return np.stack(found, axis=1).astype(np.float64)
+
+    def decided_by(self, rule: ThresholdRule) -> Objective:
+        return replace(self, rule=rule)  # type: ignore[type-var]
 
     def of_target(self, table: PredictionTable) -> float:
         return float(self.of_cells(self.cells(table).sum(axis=0), people_labels(table)))
@@ -153,25 +166,13 @@ class VerdictRate(OfVerdicts):
     def __str__(self) -> str:
         return self.name
 
-    def decided_by(self, rule: ThresholdRule) -> Objective:
-        return replace(self, rule=rule)
-
     @property
     def bounds(self) -> tuple[float, float]:
         return (-1.0, 1.0) if self.name in ("mcc", "kappa") else (0.0, 1.0)
 
-    def of_cells(self, cells: Cells, scale: Scale) -> FloatArray:
-        tp, fn, fp, tn = np.moveaxis(cells, -1, 0)
-        if self.name == "mcc":
-            margins = (tp + fn) * (fp + tn) * (tp + fp) * (fn + tn)
-            return ratio(tp * tn - fp * fn, np.sqrt(margins))
-        if self.name == "kappa":
-            return ratio(2 * (tp * tn - fp * fn), (tp + fn) * (fn + tn) + (tp + fp) * (fp + tn))
-        if self.name == "f1":
-            return (ratio(2 * tp, 2 * tp + fp + fn) + ratio(2 * tn, 2 * tn + fp + fn)) / 2
-        passes, stops = ratio(tp, tp + fn), ratio(tn, fp + tn)
-        both = {"tpr": passes, "tnr": stops, "balanced_accuracy": (passes + stops) / 2}
-        return both[self.name]
+    @property
+    def metric(self) -> VerdictMetric:
+        return "macro_f1" if self.name == "f1" else self.name
 
 
 def costs_of(text: str) -> tuple[tuple[str, float], ...]:
@@ -219,20 +220,15 @@ class VerdictCost(OfVerdicts):
         said = ", ".join(f"{label}={shortest(cost)}" for label, cost in self.costs)
         return f"cost({said})" if said else "cost"
 
-    def decided_by(self, rule: ThresholdRule) -> Objective:
-        return replace(self, rule=rule)
-
     @property
     def bounds(self) -> tuple[float, float]:
         return 0.0, max((cost for _, cost in self.costs), default=1.0)
 
-    def of_cells(self, cells: Cells, scale: Scale) -> FloatArray:
-        _, fn, fp, _ = np.moveaxis(cells, -1, 0)
-        bad, good = self._by_label(scale)
-        return ratio(good * fn + bad * fp, cells.sum(axis=-1))
+    @property
+    def metric(self) -> VerdictMetric:
+        return "cost"
 
-    def _by_label(self, scale: Scale) -> tuple[float, float]:
-        """Return what a wrong verdict costs on a bad and on a good row."""
+    def costs_on(self, scale: Scale) -> FloatArray:
         if len(scale.labels) != 2:
             raise InputError(f"costs are of two labels; these are {', '.join(scale.labels)}.")
         found = dict.fromkeys(scale.labels, 1.0)
@@ -244,8 +240,7 @@ class VerdictCost(OfVerdicts):
                     hint=did_you_mean(name, scale.labels),
                 )
             found[label] = cost
-        bad, good = scale.labels
-        return found[bad], found[good]
+        return np.array([found[label] for label in scale.labels])
 
 
 VerdictTerms = tuple[tuple[float, OfVerdicts], ...]
@@ -286,7 +281,7 @@ class ThresholdRule:
         for terms, bound in self.floors:
             found = [w * _limited(one, cuts, w > 0, scale) for w, one in terms]
             short += np.maximum(bound - np.sum(found, axis=0), 0.0)
-        values = [weight * one.of_cells(cuts.cells, scale) for weight, one in self.terms]
+        values = [weight * one.of_cells(cuts.tables, scale) for weight, one in self.terms]
         smooth = cuts.smoothed(np.sum(values, axis=0))
         allowed = np.flatnonzero(short <= short.min() + 1e-12)
         best = allowed[smooth[allowed] >= smooth[allowed].max() - 1e-12]
@@ -333,4 +328,4 @@ def _of_verdicts(terms: Terms) -> VerdictTerms:
 def _limited(one: OfVerdicts, cuts: Cuts, from_below: bool, scale: Scale) -> FloatArray:
     if from_below and str(one) in ("tpr", "tnr"):
         return cuts.lower_limit(good=str(one) == "tpr")
-    return one.of_cells(cuts.cells, scale)
+    return one.of_cells(cuts.tables, scale)
