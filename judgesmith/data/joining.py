@@ -37,7 +37,7 @@ _Row = tuple[str, str, str]
 def read_many(
     sources: Sequence[str | Path],
     *,
-    columns: ColumnsGiven = None,
+    columns: ColumnsGiven | list[ColumnsGiven] = None,
     scale: ScaleGiven = None,
     labels: LabelsGiven = None,
     positive: str | None = None,
@@ -53,9 +53,10 @@ def read_many(
     sources : sequence of str or Path
         Files as ``read_items`` reads them, sheets of suggested rows among them.
     columns, scale, labels, positive, missing, encoding, decimal, sheet
-        As for ``read_items``; each counts for the files that it can be about. A sheet of suggested
-        rows says what its columns hold, and is read without columns and scale. A file without any
-        of the rating columns is read as unrated, if another file has them.
+        As for ``read_items``; each counts for the files that it can be about; ``columns`` may be a
+        list with those of each file. A sheet of suggested rows says what its columns hold, and is
+        read without columns and scale. A file without any of the rating columns is read as
+        unrated, if another file has them.
 
     Raises
     ------
@@ -69,8 +70,9 @@ def read_many(
     """
     options = ReadOptions.of(encoding=encoding, decimal=decimal, missing=missing, sheet=sheet)
     scales = given_scales(scale).with_labels(labels, positive)
+    maps: list[ColumnsGiven] = columns if isinstance(columns, list) else [columns] * len(sources)
     if len(sources) == 1:
-        return read_part(sources[0], columns=columns, scale=scales, options=options)
+        return read_part(sources[0], columns=maps[0], scale=scales, options=options)
     files: dict[Path, str | Path] = {}
     for source in sources:
         # Under another name as well, or the ratings in a sheet would count for two people's.
@@ -83,17 +85,17 @@ def read_many(
     sheets = []
     each = _options_each(sources, options)
     headers = [first_columns(*one) for one in zip(sources, each, strict=True)]
-    mapped = column_map(columns)
-    rated = set().union(*mapped.criteria.values())
+    mapped = [column_map(one) for one in maps]
+    rated = set().union(*(name for one in mapped for name in one.criteria.values()))
     has_rated = any(one & rated for one in headers)
-    for source, its, header in zip(sources, each, headers, strict=True):
+    for source, its, header, own in zip(sources, each, headers, mapped, strict=True):
         if is_sheet(header):
             sheets.append((str(source), read_part(source, options=its, with_cut=True)))
         elif header and has_rated and not header & rated:
-            texts = ColumnMap(fields=mapped.fields)
+            texts = ColumnMap(fields=own.fields)
             joined.add(str(source), read_part(source, columns=texts, options=its))
         else:
-            part = read_part(source, columns=columns, scale=scales, options=its)
+            part = read_part(source, columns=own, scale=scales, options=its)
             joined.add(str(source), part)
     for name, part in sheets:
         joined.add_sheet(name, part)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from judgesmith.data.sheets.cells import cell_of
 from judgesmith.programs.artifacts.card import printable
-from judgesmith.programs.artifacts.record import agreement_text
+from judgesmith.programs.artifacts.record import SavedEstimate, agreement_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +100,4 @@ def interval_cell(estimate: _Plain, *, signed: bool = False) -> str:
 
 def percent_cell(estimate: _Plain) -> str:
     """Return a share with its interval in whole percent, as in ``91% [84, 95]``."""
-    found = estimate.to_dict()
-    value, low, high = (found[name] for name in ("value", "low", "high"))
-    if value is None:
-        return "undefined"
-    shown = f"{100 * value:.0f}%"
-    return shown if None in (low, high) else f"{shown} [{100 * low:.0f}, {100 * high:.0f}]"
+    return SavedEstimate.model_validate(estimate.to_dict()).percent

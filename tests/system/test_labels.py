@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+import judgesmith
 from judgesmith.cli import main
+from judgesmith.signatures.rubric import Guideline
 
 REASONS = ("invents a date", "skips the question", "names the wrong unit")
 
@@ -24,7 +26,8 @@ def labelled(folder):
         good.append({**ids, "score": 0.9 if said == "pass" else 0.2, "label": said})
         good[-1]["explanation"] = f"The answer {n} is what was asked for."
         lazy.append({**ids, "label": "pass"})
-    for name, lines in (("rows", rows), ("good", good), ("lazy", lazy)):
+    scores = [{**one, "score": 1 - one["score"]} for one in good]
+    for name, lines in (("rows", rows), ("good", good), ("lazy", lazy), ("good2", scores)):
         text = "\n".join(map(json.dumps, lines))
         (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
     return folder
@@ -122,3 +125,94 @@ def test_experiments_rank_by_labels_and_the_page_shows_wrong_ones_with_both_word
     assert "fail: invents a date" in page
     assert "is what was asked for." in page
     assert "such a judge is useless" in page
+
+
+@pytest.mark.parametrize("objective", [None, "tnr"])
+def test_compare_as_json_names_the_objective_that_was_compared(run, objective):
+    words = ["--objective", objective] if objective else []
+    _, out, _ = run("compare", "lazy.jsonl", "good.jsonl", "rows.jsonl", "--json", *words)
+    found = json.loads(out)
+    name = objective or "balanced_accuracy"
+    assert found["objective"]["name"] == name
+    assert found["objective"]["better"] == "b"
+    assert found["objective"]["gain"] == found["labels"][name]
+    assert found["objective"]["gain"]["value"] == (-0.75 if objective else -0.375)
+
+
+def test_compare_refuses_a_rate_of_labels_on_ratings(run, labelled):
+    lines = (labelled / "rows.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) | {"human": {"overall": 1 + n % 5}} for n, line in enumerate(lines)]
+    (labelled / "rated.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    words = ["--objective", "tpr", "--scale", "1..5"]
+    status, _, err = run("compare", "good.jsonl", "good2.jsonl", "rated.jsonl", *words)
+    assert status == 2
+    assert "tpr counts labels, and overall has ratings on 1..5" in err.replace("\n  ", " ")
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A judge that is compiled on the bundled sample of labels."""
+    return judgesmith.compile(
+        judgesmith.read("sample-verdicts"), judgesmith.CompileSettings(optimizer="none")
+    ).saved
+
+
+def test_a_card_leads_with_what_the_judge_stops_and_passes(run, labelled, compiled):
+    compiled.save(labelled / "judge")
+    _, out, _ = run("show", "judge")
+    found = compiled.agreement.verdicts
+    first = out.split("\n\n")[1]
+    assert first.startswith(f"**It stops {found.heldout['tnr'].percent} of bad answers (TNR)")
+    assert f"of good ones (TPR); {found.n['fail']} fails among {sum(found.n.values())}" in first
+    assert out.index("| TNR |") < out.index("| dataset | pearson |")
+    assert (labelled / "judge" / "README.md").read_text(encoding="utf-8") == out.rstrip("\n") + "\n"
+
+
+def test_recheck_alarms_where_labels_are_wrong_that_were_right(run, labelled, compiled):
+    assert {one.human_label for one in compiled.golden} == {"pass", "fail"}
+    compiled.save(labelled / "judge")
+    status, out, _ = run("monitor", "recheck", "judge", "--json")
+    assert status == 0
+    checks = {one["name"]: one for one in json.loads(out)["checks"]}
+    assert {"tnr", "tpr"} <= set(checks)
+    stated = compiled.agreement.verdicts.heldout["tnr"].percent
+    assert f"stated TNR: {stated}" in checks["tnr"]["said"]
+    other = {"pass": "fail", "fail": "pass"}
+    # As if people's labels, and the judge's, had been the other ones: now all are wrong.
+    golden = tuple(
+        one.model_copy(
+            update={
+                "human_label": other[one.judgement.label],
+                "judgement": one.judgement.model_copy(update={"label": other[one.judgement.label]}),
+            }
+        )
+        for one in compiled.golden
+    )
+    compiled.model_copy(update={"golden": golden}).save(labelled / "turned")
+    status, out, _ = run("monitor", "recheck", "turned")
+    assert status == 1
+    assert "TNR and TPR fell below what is stated" in out.replace("\n  ", " ")
+    assert "DRIFTED  tnr: 0% of" in out
+
+
+def test_mistakes_are_counted_by_criterion_and_by_the_closest_guideline(run, labelled, compiled):
+    protocol = compiled.protocol
+    rules = [Guideline(text=text) for text in ("An answer that invents dates fails.", "Be short.")]
+    rubric = protocol.rubric.model_copy(update={"guidelines": tuple(rules)})
+    taught = protocol.model_copy(update={"rubric": rubric})
+    compiled.model_copy(update={"protocol": taught}).save(labelled / "judge")
+    lines = (labelled / "rows.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    for row in rows:
+        row["rationale"] = {"overall": "The answer invents dates."}
+    (labelled / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    status, out, err = run("evaluate", "judge", "rows.jsonl", "--json")
+    assert status == 0, err
+    found = json.loads(out)["labels"]
+    n_wrong = len(found["false_passes"]) + len(found["false_fails"])
+    groups = found["mistakes"]
+    assert {one["guideline"] for one in groups} == {rules[0].text}
+    assert sum(one["false_passes"] + one["false_fails"] for one in groups) == n_wrong
+    _, out, _ = run("evaluate", "judge", "rows.jsonl")
+    assert "Mistakes by criterion and closest guideline" in out
+    assert "An answer that invents dates fails." in out

@@ -126,3 +126,28 @@ def test_rate_refuses_what_the_data_cannot_carry(story, answers):
     story.run("rate", "scores.jsonl", "data.jsonl", "--labelled", "labelled.jsonl")
     story.rows("points.jsonl", [{**one, "score": 100 * one["score"]} for one in scores])
     story.run("rate", "points.jsonl", "data.jsonl")
+
+
+def test_rate_reads_the_labelled_file_by_a_map_of_its_own(story, answers):
+    rows, scores = answers
+    story.rows("scores.jsonl", scores)
+    story.rows("labelled.jsonl", rows[:100])
+    renamed = [
+        {"Verdict": row["human"]["overall"][0], "Antwort": row["response"]}
+        | {name: row[name] for name in ("source_id", "system_id", "source")}
+        for row in rows[:100]
+    ]
+    others = [
+        {("answer_text" if key == "response" else key): one for key, one in row.items()}
+        for row in rows[100:]
+    ]
+    with (story.folder / "renamed.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, list(renamed[0]))
+        table.writeheader()
+        table.writerows(renamed)
+    story.rows("others.jsonl", rows[100:])
+    story.rows("mapped.jsonl", others)
+    story.run("rate", "scores.jsonl", "others.jsonl", "--labelled", "labelled.jsonl", "--json")
+    own = ["--map", "response=answer_text", "--labelled", "renamed.csv"]
+    own += ["--labelled-map", "response=Antwort,overall=Verdict", "--json"]
+    story.run("rate", "scores.jsonl", "mapped.jsonl", *own)

@@ -162,7 +162,7 @@ def print_compile_answer(found: CompileResult, dataset: DataSet, folder: Path, d
         return
     if found.verdicts is not None:
         better = found.verdicts.gain.low > 0
-        tone: Tone = "bad" if [*found.verdicts.useless] else "good" if better else "open"
+        tone: Tone = "bad" if found.verdicts.is_useless else "good" if better else "open"
         answer(found.verdicts.headline, tone=tone)
         say()
         return

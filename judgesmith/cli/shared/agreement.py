@@ -225,6 +225,7 @@ _FEW = 3
 
 def print_labels(title: str, found: LabelAgreement) -> None:
     """Print how labels agree with people's: statistics, the confusion matrix, wrong labels."""
+    from judgesmith.experiments.evaluate.label_verdicts import mistake_rows
     from judgesmith.experiments.tables import percent_cell
 
     rows = [["TNR", estimate_text(found.tnr)], ["TPR", estimate_text(found.tpr)]]
@@ -250,6 +251,13 @@ def print_labels(title: str, found: LabelAgreement) -> None:
     )
     if found.unlabelled:
         say(f"\n{found.unlabelled} of {found.n_rows} rows have no label of the judge")
+    if groups := mistake_rows(found.mistakes):
+        header = ["about", "passed wrongly", "stopped wrongly"]
+        print_table(
+            "Mistakes by criterion and closest guideline",
+            [[shortened(name, 60), *counts] for name, *counts in groups],
+            header=header,
+        )
     print_wrong_labels("Passed, and bad for raters", found.false_passes)
     print_wrong_labels("Stopped, and good for raters", found.false_fails)
 
@@ -260,11 +268,12 @@ def print_wrong_labels(title: str, errors: Sequence[LabelError]) -> None:
         return
     most = len(errors) if wants_full() else _FEW
     say(f"\n{title}: {len(errors)}" + f", the first {most}" * (len(errors) > most))
-    criterion = ""
+    before = ""
     for one in errors[:most]:
-        if one.criterion != criterion:
-            say(f"\n  {shortened(one.criterion, 60)}")
-            criterion = one.criterion
+        about = ": ".join(filter(None, (one.criterion, one.guideline)))
+        if about != before:
+            say(f"\n  {shortened(about, 70)}")
+            before = about
         place = " ".join(filter(None, (one.source_id, one.system_id)))
         say()
         say_under(shortened(place, 60) or "response", shortened(one.response, 300), indent=2)

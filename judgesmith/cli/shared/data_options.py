@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -104,8 +104,11 @@ def data_words(data: Sequence[str], *, rated: bool = True) -> str:
     return " ".join(words)
 
 
-def load_data(*data: str) -> DataSet:
-    """Return the rated items of one file or of several, sheets that came back among them."""
+def load_data(*data: str, maps: Mapping[str, tuple[str, str]] | None = None) -> DataSet:
+    """Return the rated items of one file or of several, sheets that came back among them.
+
+    ``maps``: the option, and the columns that it says, of files with other columns than the rest.
+    """
     from judgesmith.data.columns import column_map
     from judgesmith.data.formats.opening import open_rows
     from judgesmith.data.joining import read_many
@@ -114,6 +117,11 @@ def load_data(*data: str) -> DataSet:
     said = reading()
     with blaming("--map"):
         column_map(said.get("columns"))
+    for option, columns in (maps or {}).values():
+        with blaming(option):
+            column_map(columns)
+    if maps:
+        said["columns"] = [maps.get(one, ("", said.get("columns")))[1] for one in data]
     with blaming("--scale"):
         scale = scales_of(said.pop("scales", ()))
         given_scales(scale)

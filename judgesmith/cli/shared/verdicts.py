@@ -159,9 +159,9 @@ def label_verdict(
     check: str | None = None,
 ) -> Verdict:
     """Return what TPR and TNR mean for the use of a judge; commands as in `agreement_verdict`."""
-    from judgesmith.experiments.evaluate.label_verdicts import rates_text
+    from judgesmith.experiments.evaluate.label_verdicts import rates_line
 
-    headline = f"{rates_text(found, rows)}."
+    headline = f"{rates_line(found, rows)}."
     if found.n_rows == found.unlabelled:
         return Verdict(text=f"No {rows} have a label of the judge.", tone="open")
     if found.useless is not None:
@@ -356,12 +356,14 @@ def drift_verdict(names: Sequence[str], *, rows: int, few: bool) -> Verdict:
     return Verdict(text=f"No drift detected in {counted(rows, 'row')}.", tone="good")
 
 
-def recheck_verdict(*, drifted: bool, items: int, often: int) -> Verdict:
-    """Return whether a judge still scores its golden items as before."""
+def recheck_verdict(*, drifted: Sequence[str], items: int, often: int) -> Verdict:
+    """Return whether a judge still scores its golden items as before; ``drifted``: checks."""
     asked = f"{counted(items, 'golden item')}, each scored {counted(often, 'time')}"
     if drifted:
+        rates = " and ".join(one.upper() for one in drifted if one in ("tnr", "tpr"))
+        what = f"{rates} fell below what is stated" if rates else "its scores moved"
         return Verdict(
-            text=f"The judge has changed: its scores moved beyond the tolerance ({asked}). "
+            text=f"The judge has changed: {what} beyond the tolerance ({asked}). "
             "Evaluate or compile it again.",
             tone="bad",
         )

@@ -81,7 +81,8 @@ if TYPE_CHECKING:
     "--objective",
     metavar="NAME[@LEVEL]",
     help="Statistic that decides: pearson, spearman, kendall or q, at dataset, sample or system "
-    "level [default: spearman; spearman@sample for ranks within a source].",
+    "level; of labels also balanced_accuracy, tnr or tpr [default: balanced_accuracy of labels, "
+    "else spearman; spearman@sample for ranks within a source].",
 )
 @confidence_option
 @seed_option
@@ -113,12 +114,15 @@ def command(
     import numpy as np
 
     from judgesmith.data.scores import other_models
-    from judgesmith.experiments.evaluate.comparing import compare_rows
-    from judgesmith.optimizers.objectives.agreement import parse_agreement
+    from judgesmith.experiments.evaluate.comparing import (
+        check_compared,
+        compare_rows,
+        parse_compared,
+    )
     from judgesmith.programs.judging.runner import judges_sources
 
     with blaming("--objective"):
-        wanted = None if objective is None else parse_agreement(objective)
+        wanted = None if objective is None else parse_compared(objective)
     sides = _two(a, b)
     if criterion is not None and all(one.path is None for one in sides):
         raise refuse_criterion(a)
@@ -128,6 +132,8 @@ def command(
             refuse_over_sources(objective, judge=side.text)
     dataset = load_data(data)
     scores, targets = _targets(sides, judges, dataset, target, aggregate, criterion, data=data)
+    with blaming("--objective"):
+        check_compared(wanted, targets)
     asked = _asked(judges, choice, f"{dataset.digest} {targets.name}")
     if dry_run and any(asked):
         items = [dataset[place] for place in targets.rated.tolist()]
@@ -160,9 +166,7 @@ def command(
     if as_json:
         print_json(found.to_dict())
     else:
-        # An objective that is named decides, also of labels.
-        decides = found if wanted is None else replace(found, labels=None)
-        print_compared(decides, name=dataset.name)
+        print_compared(found, name=dataset.name)
     say_notes(list(dict.fromkeys(notes)), as_json=as_json)
 
 
@@ -293,11 +297,9 @@ def print_compared(found: Comparison, *, name: str) -> None:
     """Print a comparison on the set called ``name``."""
     from judgesmith.experiments.evaluate.agreement import unscored_text
 
-    by_label = found.labels
-    if by_label is None:
-        answer(verdict(found), tone="good" if found.is_clear else "open")
-    else:
-        answer(label_sentence(found, by_label), tone="good" if by_label.better else "open")
+    by_label = found.by_label
+    text = verdict(found) if by_label is None else label_sentence(found, by_label)
+    answer(text, tone="good" if found.is_clear else "open")
     say()
     for letter, side in _sides(found):
         say_under(letter, f"{side.label}{scored_by_text(side.scored_by)}")
@@ -364,29 +366,28 @@ def verdict(found: Comparison) -> str:
     return f"No significant difference{where}: {figures}.{_why_unclear(found)}"
 
 
+_RATES = {"balanced_accuracy": "balanced accuracy", "tnr": "TNR", "tpr": "TPR"}
+
+
 def label_sentence(found: Comparison, labels: LabelComparison) -> str:
     """Return which judge labels better, and what it stops and passes more."""
-    one = labels.differences.balanced_accuracy
+    one, name = found.gain, _RATES[str(found.objective)]
     ahead = not one.value < 0
     first, second = (found.a, found.b) if ahead else (found.b, found.a)
     values = (one.first, one.second) if ahead else (one.second, one.first)
-    figures = (
-        f"balanced accuracy {values[0]:.3f} for {first.label}, {values[1]:.3f} for {second.label}"
-    )
+    figures = f"{name} {values[0]:.3f} for {first.label}, {values[1]:.3f} for {second.label}"
     if one.value == 0:
-        figures = f"balanced accuracy {one.first:.3f} each"
+        figures = f"{name} {one.first:.3f} each"
     if one.value != one.value:
-        return "No result: balanced accuracy is undefined, since a label is not among the rows."
+        return f"No result: {name} is undefined, since a label is not among the rows."
     parts = [
         f"stops {_points(labels, 'tnr', ahead=ahead)} of the bad answers",
         f"passes {_points(labels, 'tpr', ahead=ahead)} of the good ones",
     ]
     details = f"{first.label} {' and '.join(parts)}"
-    if labels.better:
-        return (
-            f"{first.label} labels better: {figures}, Holm-adjusted p "
-            f"{_equals(labels.holm['balanced_accuracy'])}. {details}."
-        )
+    if found.is_clear:
+        p = _equals(found.holm)
+        return f"{first.label} labels better: {figures}, Holm-adjusted p {p}. {details}."
     clear = [name.upper() for name in ("tnr", "tpr") if labels.is_clear(name)]
     also = f" The difference in {' and '.join(clear)} is significant." if clear else ""
     return f"No significant difference: {figures}. {details}.{also}"
@@ -409,7 +410,7 @@ def _print_labels(labels: LabelComparison) -> None:
     found = labels.differences
     rows = [
         [
-            name.upper() if name != "balanced_accuracy" else "balanced accuracy",
+            _RATES[name],
             f"{one.first:.3f}",
             f"{one.second:.3f}",
             estimate_text(one, signed=True),
@@ -496,6 +497,7 @@ def _unseen_by(found: Comparison) -> str:
 
 
 def _name(found: Comparison) -> str:
+    assert not isinstance(found.objective, str)
     statistic, level = found.objective.statistic, found.objective.level
     name = {"q": "Q"}.get(statistic, statistic.capitalize())
     return name if level == "dataset" else f"{name} at {level} level"

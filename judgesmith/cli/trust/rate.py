@@ -9,7 +9,7 @@ import click
 from judgesmith.cli.shared.agreement import estimate_text
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, load_data, target_options
-from judgesmith.cli.shared.faults import blaming
+from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models, judging_estimate, nothing_asked
 from judgesmith.cli.shared.judged import (
     UNTRACED,
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.signatures import Judgement
 
+_MAP = "--labelled-map"
 _NARROW = 0.2
 """How wide the interval of a rate is, at most, that answers the question: ±10 points."""
 
@@ -71,6 +72,11 @@ _KINDS = {
     metavar="LABELLED",
     help="File with labelled rows [default: the labelled rows of DATA].",
 )
+@click.option(
+    _MAP,
+    metavar="FIELD=COLUMN,…",
+    help="Columns of LABELLED by field, where they differ from those of DATA [default: --map].",
+)
 @data_options
 @target_options
 @criterion_option
@@ -86,6 +92,7 @@ def command(
     judge: str,
     data: str,
     labelled: str | None,
+    labelled_map: str | None,
     target: str,
     aggregate: str,
     criterion: str | None,
@@ -110,7 +117,12 @@ def command(
     if given.path is None and criterion is not None:
         raise refuse_criterion(judge)
     rated = labelled or data
-    dataset = load_data(*dict.fromkeys((data, rated)))
+    if labelled_map is not None and labelled is None:
+        raise OptionError(
+            "there is no other file with labels.", option=_MAP, hint="name it with --labelled."
+        )
+    maps = {} if labelled_map is None else {rated: (_MAP, labelled_map)}
+    dataset = load_data(*dict.fromkeys((data, rated)), maps=maps)
     saved = load_saved(judge) if given.path is None else None
     targets = _targets(dataset, target if target != "auto" else saved, aggregate, rated)
     lms: list[dspy.LM] = []

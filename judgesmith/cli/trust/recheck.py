@@ -161,7 +161,8 @@ def command(
     if as_json:
         print_json({**found.to_dict(), **spent_on(usage)})
     else:
-        print_verdict(recheck_verdict(drifted=found.drifted, items=len(found.items), often=samples))
+        names = [one.name for one in found.checks if one.drifted]
+        print_verdict(recheck_verdict(drifted=names, items=len(found.items), often=samples))
         say(f"{judge}: scored by {', '.join(found.asked)}")
         for line in recheck_text(found):
             say_wrapped(line, hang=9)

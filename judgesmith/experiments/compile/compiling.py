@@ -99,22 +99,40 @@ MOST_LETTERS = 400_000
 
 
 def drawn_golden(
-    items: Sequence[RatedItem], judgements: Sequence[Judgement]
+    items: Sequence[RatedItem],
+    judgements: Sequence[Judgement],
+    labels: Sequence[str | None] | None = None,
 ) -> tuple[GoldenItem, ...]:
     """Return scored items from the best to the worst, at even steps, as a sample of all.
 
     Neither end is favoured. The best of many is partly lucky and comes out lower when it is asked
-    again; of items at even steps as many were lucky as were not.
+    again; of items at even steps as many were lucky as were not. With people's ``labels``, each
+    label has as many items as there are, up to its share of all.
     """
+    labels = labels or [None] * len(items)
     scored = [place for place, one in enumerate(judgements) if one.score is not None]
     ordered = sorted(scored, key=lambda place: (-(judgements[place].score or 0.0), place))
-    n = min(MOST_ITEMS, len(ordered))
-    even = [ordered[(2 * step + 1) * len(ordered) // (2 * n)] for step in range(n)]
+    groups = [[p for p in ordered if labels[p] == one] for one in dict.fromkeys(labels)]
+    even = _at_even_steps(groups, MOST_ITEMS)
     if sum(map(_letters, (items[place] for place in even))) > MOST_LETTERS:
         # What is left is spread over the scores as well, not the best ones alone.
-        few = min(5, n)
-        even = [ordered[(2 * step + 1) * len(ordered) // (2 * few)] for step in range(few)]
-    return tuple(GoldenItem.of(items[place], judgements[place]) for place in even)
+        even = _at_even_steps(groups, min(5, len(even)))
+    ranks = {place: rank for rank, place in enumerate(ordered)}
+    return tuple(
+        GoldenItem.of(items[place], judgements[place], labels[place])
+        for place in sorted(even, key=lambda place: ranks[place])
+    )
+
+
+def _at_even_steps(groups: Sequence[Sequence[int]], most: int) -> list[int]:
+    """Return members of all groups, up to ``most``: as many of each, or all of a small one."""
+    found: list[int] = []
+    left = len(groups)
+    for group in sorted(groups, key=len):
+        n = min((most - len(found)) // left, len(group))
+        found += [group[(2 * step + 1) * len(group) // (2 * n)] for step in range(n)]
+        left -= 1
+    return found
 
 
 def _letters(item: RatedItem) -> int:
@@ -519,6 +537,17 @@ class _Report:
         ]
 
     @property
+    def _human_labels(self) -> list[str | None] | None:
+        """People's labels of the rows held out; None where they gave ratings."""
+        heldout, scale = self.parts.heldout, self.targets.whole.scale
+        if heldout is None or not scale.is_verdict:
+            return None
+        return [
+            None if one != one else scale.labels[int(one - scale.low)]
+            for one in heldout.human.tolist()
+        ]
+
+    @property
     def _taught(self) -> frozenset[str]:
         taught = (rows_that_taught(one.protocol.rubric) for one in leaves_of(self.judge))
         return frozenset[str]().union(*taught)
@@ -561,7 +590,9 @@ class _Report:
                 "select": _keys(parts.selection),
                 **_seen_besides(parts, rubric=self._taught, earlier=known),
             },
-            "golden": drawn_golden(heldout_items, self.heldout_judgements) if keeps_texts else (),
+            "golden": drawn_golden(heldout_items, self.heldout_judgements, self._human_labels)
+            if keeps_texts
+            else (),
             "history": tuple(work.history),
             "settings": {
                 **settings.model_dump(mode="json", exclude={"protocol"}),

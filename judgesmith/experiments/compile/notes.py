@@ -40,10 +40,12 @@ from judgesmith.optimizers.objectives.verdicts import (
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge
+from judgesmith.programs.artifacts.card import useless_text, verdicts_text
+from judgesmith.programs.artifacts.record import SavedVerdicts
 from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.runner import read_rate_of
-from judgesmith.signatures import Judgement
+from judgesmith.signatures import Judgement, Scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +161,7 @@ class VerdictReport:
     heldout: dict[str, Estimate]
     gain: PairedEstimate
     n: dict[str, int]
+    scale: Scale
     threshold: float | None
     baseline_threshold: float | None
     why: str
@@ -184,6 +187,7 @@ class VerdictReport:
             heldout=_rates(after, seed),
             gain=VerdictRate().gain(after, before, rng=np.random.default_rng(seed)).reported(),
             n={str(decision.scale.positive): int(good.sum()), bad: int((~good).sum())},
+            scale=decision.scale,
             threshold=threshold_of(judge),
             baseline_threshold=before.threshold,
             why=decision.why,
@@ -208,11 +212,12 @@ class VerdictReport:
     @property
     def headline(self) -> str:
         """What the judge does with good and bad answers, and the baseline, in two sentences."""
-        (good, n_good), (bad, n_bad) = self.n.items()
+        saved = SavedVerdicts.model_validate(self.to_dict())
+        before = saved.uncompiled
         found = (
-            f"The judge {_said(self.heldout)}; {n_bad} {bad!r} among {n_good + n_bad} test rows "
-            f"({n_good} {good!r}). The baseline, with a threshold learned on the same "
-            f"rows, {_said(self.uncompiled)}"
+            f"The judge {verdicts_text(saved, self.scale)}. The baseline, with a threshold learned "
+            f"on the same rows, stops {before['tnr'].percent} (TNR), passes "
+            f"{before['tpr'].percent} (TPR)"
         )
         gain = self.gain
         if not math.isnan(gain.low):
@@ -220,17 +225,12 @@ class VerdictReport:
                 f"; balanced accuracy changes by {gain.value:+.2f} [{gain.low:+.2f}, "
                 f"{gain.high:+.2f}]"
             )
-        found += "."
-        return " ".join([found, *self.useless])
+        return f"{found}.{useless_text(saved.heldout)}"
 
     @property
-    def useless(self) -> Iterator[str]:
-        """Yield that a judge decides nothing, if it does not."""
-        passes, stops = self.heldout["tpr"].value, self.heldout["tnr"].value
-        if stops == 0:
-            yield "It stops no bad answer: such a judge is useless, however many it passes."
-        elif passes == 0:
-            yield "It passes no good answer: such a judge is useless, however many it stops."
+    def is_useless(self) -> bool:
+        """Whether the judge decides nothing."""
+        return 0 in (self.heldout["tnr"].value, self.heldout["tpr"].value)
 
 
 def _rates(table: PredictionTable, seed: list[int]) -> dict[str, Estimate]:
@@ -242,20 +242,6 @@ def _rates(table: PredictionTable, seed: list[int]) -> dict[str, Estimate]:
     }
     both = VerdictRate().estimate(table, rng=np.random.default_rng(seed))
     return {**found, "balanced_accuracy": both}
-
-
-def _said(found: dict[str, Estimate]) -> str:
-    return (
-        f"stops {_percent(found['tnr'])} of bad answers (TNR), passes {_percent(found['tpr'])} of "
-        "good ones (TPR)"
-    )
-
-
-def _percent(found: Estimate) -> str:
-    if math.isnan(found.value):
-        return "an unknown share"
-    ends = "" if math.isnan(found.low) else f" [{100 * found.low:.0f}, {100 * found.high:.0f}]"
-    return f"{found.value:.0%}{ends}"
 
 
 _MORE = "More rows, more versions of each (--versions) or fewer kinds (--kinds) help."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -166,8 +166,13 @@ def _numbers(test: SignificanceTest) -> dict[str, Any]:
     return {name: one for name, one in test.to_dict().items() if not isinstance(one, str)}
 
 
+LabelRate = Literal["balanced_accuracy", "tnr", "tpr"]
+"""What may decide between the labels of two judges; without another, the first."""
+
+LABEL_RATES: tuple[LabelRate, ...] = get_args(LabelRate)
+
 OBJECTIVE = "spearman"
-"""What decides, unless told otherwise.
+"""What decides where raters gave ratings, unless told otherwise.
 
 Readers of correlations know it, it lies between -1 and 1, and two judges may answer on
 scales of any shape. A search takes Q instead, so that no single correlation decides.
@@ -188,18 +193,22 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelComparison:
-    """Differences of two judges' labels, A minus B; ``holm``: p-values adjusted for all three."""
+    """Differences of two judges' labels, A minus B; ``holm``: p-values adjusted for all three.
+
+    ``unseen``: whether they are of rows that neither judge is known to be made from.
+    """
 
     labels: tuple[str, ...]
     positive: str
     differences: VerdictComparison
     holm: Mapping[str, float]
+    unseen: bool
     notes: tuple[str, ...]
 
     @property
     def rates(self) -> dict[str, PairedEstimate]:
         """The differences by name."""
-        return {name: getattr(self.differences, name) for name in _LABEL_RATES}
+        return {name: getattr(self.differences, name) for name in LABEL_RATES}
 
     def is_clear(self, name: str) -> bool:
         """Whether a difference is significant by its adjusted p-value and, if any, its interval."""
@@ -207,12 +216,16 @@ class LabelComparison:
         around_zero = one.low <= 0 <= one.high
         return self.holm[name] <= 1 - one.confidence and not (around_zero or one.has_few_groups)
 
+    def better_by(self, name: str) -> Literal["a", "b"] | None:
+        """Return which judge clearly has the higher rate of that name."""
+        if not self.is_clear(name):
+            return None
+        return "a" if self.rates[name].value > 0 else "b"
+
     @property
     def better(self) -> Literal["a", "b"] | None:
         """Which judge's balanced accuracy is clearly higher."""
-        if not self.is_clear("balanced_accuracy"):
-            return None
-        return "a" if self.differences.balanced_accuracy.value > 0 else "b"
+        return self.better_by("balanced_accuracy")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON."""
@@ -223,9 +236,6 @@ class LabelComparison:
             **self.differences.to_dict(),
             "holm": as_plain(self.holm),
         }
-
-
-_LABEL_RATES = ("balanced_accuracy", "tnr", "tpr")
 
 
 def _compared_labels(
@@ -240,36 +250,37 @@ def _compared_labels(
     if not targets.is_verdict:
         return None
     names = targets.scale.labels
-    sides = [judged_labels(side, targets) for side in (first, second)]
-    human = label_indices(targets)[targets.rated]
-    rows = ~(first.seen | second.seen)
-    if any(one is None for one in sides):
+    sides = [one for side in (first, second) if (one := judged_labels(side, targets)) is not None]
+    if len(sides) < 2:
         return None
-    both = np.all([one.labels >= 0 for one in sides if one is not None], axis=0)
-    chosen = np.flatnonzero(rows & both if (rows & both).any() else both)
+    both = np.all([one.labels >= 0 for one in sides], axis=0)
+    unseen = both & ~(first.seen | second.seen)
+    chosen = np.flatnonzero(unseen if unseen.any() else both)
     if not len(chosen):
         return None
-    labels, one, other = (
-        [names[place] for place in column[chosen]]
-        for column in (human, *(one.labels for one in sides if one is not None))
+    human = label_indices(targets)[targets.rated]
+    columns = (human, *(one.labels for one in sides))
+    labels, one_says, other_says = (
+        [names[place] for place in column[chosen]] for column in columns
     )
     found = compare_verdicts(
         labels,
-        one,
-        other,
+        one_says,
+        other_says,
         sources=first.table.sources[chosen].tolist(),
         positive=targets.scale.positive,
         classes=names,
         confidence=confidence,
         rng=rng,
     )
-    p = [getattr(found, name).p_value for name in _LABEL_RATES]
+    p = [getattr(found, name).p_value for name in LABEL_RATES]
     return LabelComparison(
         labels=names,
         positive=targets.scale.positive or "",
         differences=found,
-        holm=dict(zip(_LABEL_RATES, holm(p).tolist(), strict=True)),
-        notes=tuple(dict.fromkeys(one.note for one in sides if one is not None and one.note)),
+        holm=dict(zip(LABEL_RATES, holm(p).tolist(), strict=True)),
+        unseen=bool(unseen.any()),
+        notes=tuple(dict.fromkeys(one.note for one in sides if one.note)),
     )
 
 
@@ -283,8 +294,8 @@ class Comparison:
         The judges.
     target : str
         The ratings that both are held against.
-    objective : Agreement
-        The statistic and level that decide.
+    objective : Agreement or str
+        What decides: a statistic and its level, or of labels a rate, such as ``tnr``.
     unseen, seen : Gain or None
         A minus B on rows that neither is known to be made from, and on those that either is; None
         where no such row has a score from both. Where either's scores are ranks, what compares
@@ -301,7 +312,7 @@ class Comparison:
     a: Side
     b: Side
     target: str
-    objective: Agreement
+    objective: Agreement | LabelRate
     unseen: Gain | None
     seen: Gain | None
     tests: ComparisonTests
@@ -311,8 +322,16 @@ class Comparison:
     labels: LabelComparison | None = None
 
     @property
+    def by_label(self) -> LabelComparison | None:
+        """What decides where a rate of labels is the objective; None where it is another."""
+        return self.labels if isinstance(self.objective, str) else None
+
+    @property
     def gain(self) -> PairedEstimate:
         """By how much A is better by the objective: on unseen rows where there are any."""
+        if isinstance(self.objective, str):
+            assert self.labels is not None  # refused by compare_judges
+            return self.labels.rates[self.objective]
         report = self.unseen or self.seen
         assert report is not None  # refused by compare_judges
         return report[self.objective.level][self.objective.statistic]
@@ -327,16 +346,21 @@ class Comparison:
         """Which judge agrees better, if the gain is clear; None otherwise."""
         if not self.is_clear:
             return None
-        return "a" if self.gain.low > 0 else "b"
+        return "a" if self.gain.value > 0 else "b"
 
     @property
     def holm(self) -> float:
         """The p-value of the gain, adjusted by Holm's method for all differences reported."""
+        if isinstance(self.objective, str):
+            assert self.labels is not None
+            return self.labels.holm[self.objective]
         return self.tests.holm[self.objective.level][self.objective.statistic]
 
     @property
     def is_clear(self) -> bool:
         """Whether the gain is clear by its interval and by its adjusted p-value, both."""
+        if self.by_label is not None:
+            return self.by_label.is_clear(str(self.objective))
         return self.gain.is_clear and self.holm <= 1 - self.gain.confidence
 
     def to_dict(self) -> dict[str, Any]:
@@ -344,6 +368,9 @@ class Comparison:
         known = self.knows_seen
         sides = {"a": self.a, "b": self.b}
         seen_by = {name: side.n_seen if side.knows_seen else None for name, side in sides.items()}
+        decided_on_unseen = self.unseen is not None
+        if self.by_label is not None:
+            decided_on_unseen = self.by_label.unseen
         unseen = "unseen" if known else "unknown"
         return {
             "a": self.a.label,
@@ -363,7 +390,7 @@ class Comparison:
             "reasons": {"a": by_code(self.a.unscored.causes), "b": by_code(self.b.unscored.causes)},
             "objective": {
                 "name": str(self.objective),
-                "on": "seen" if self.unseen is None else unseen,
+                "on": unseen if decided_on_unseen else "seen",
                 "better": self.better,
                 "gain": self.gain.to_dict(),
             },
@@ -407,8 +434,9 @@ def compare_judges(
         Which ratings count; None takes what both were made for, where they say so, or the set's
         own default.
     objective : Agreement, str or None
-        What decides, such as ``spearman`` or ``q@sample``; everything else is reported next to it.
-        None takes ``OBJECTIVE``, at sample level where scores of either are ranks.
+        What decides, such as ``spearman``, ``q@sample`` or, of labels, ``balanced_accuracy``,
+        ``tnr`` or ``tpr``; everything else is reported next to it. None takes balanced accuracy of
+        labels, else ``OBJECTIVE``, at sample level where scores of either are ranks.
     aggregate : {"mean", "median", "mode", "unanimous"}
         How several ratings become one value on the target of None.
     lm : dspy.LM or None
@@ -430,7 +458,8 @@ def compare_judges(
     ------
     ValueError
         If the target is unrated, the two were made for different ones and none is given, no row
-        has a score from both, or the objective compares sources and scores of either are ranks.
+        has a score from both, the objective compares sources and scores of either are ranks, or
+        it is a rate of labels and there are none.
 
     Examples
     --------
@@ -447,11 +476,12 @@ def compare_judges(
     """
     rng = generator(rng)
     check_dataset(dataset)
-    wanted = parse_agreement(objective) if isinstance(objective, str) else objective
+    wanted = parse_compared(objective) if isinstance(objective, str) else objective
     own: str | None = None
     if targets is None:
         targets = targets_of(dataset, shared_target(first, second, dataset) or "auto", aggregate)
         own = targets.name
+    check_compared(wanted, targets)
     sides = [
         rows_of_scores(one, dataset, targets)
         if isinstance(one, Scores)
@@ -476,7 +506,7 @@ def compare_rows(
     second: JudgedRows,
     targets: Targets,
     *,
-    objective: Agreement | None = None,
+    objective: Agreement | LabelRate | None = None,
     rng: np.random.Generator,
     confidence: float = 0.95,
 ) -> Comparison:
@@ -486,7 +516,6 @@ def compare_rows(
     """
     fraction(confidence, name="confidence")
     ranking = [side.label for side in (first, second) if side.ranks]
-    objective = _objective(objective, ranking)
     unscored_by = [np.isnan(side.table.predicted) for side in (first, second)]
     scored = ~(unscored_by[0] | unscored_by[1])
     if not scored.any():
@@ -495,7 +524,9 @@ def compare_rows(
     # What is seen must not change what is said of the rows that are not.
     seeds = rng.integers(2**63, size=2).tolist()
     by_label = _compared_labels(first, second, targets, rng=rng, confidence=confidence)
-    statistics = list(dict.fromkeys((*STATISTICS, objective.statistic)))
+    decides = _objective(objective, ranking, targets, by_label)
+    also = () if isinstance(decides, str) else (decides.statistic,)
+    statistics = list(dict.fromkeys((*STATISTICS, *also)))
     gains: list[Gain | None] = []
     tests: ComparisonTests | None = None
     for rows in (np.flatnonzero(~seen), np.flatnonzero(seen)):
@@ -520,7 +551,7 @@ def compare_rows(
         a=_side(first),
         b=_side(second),
         target=targets.name,
-        objective=objective,
+        objective=decides,
         unseen=gains[0],
         seen=gains[1],
         tests=tests,
@@ -539,8 +570,35 @@ def _n_resamples(table: PredictionTable) -> int:
     return FEW_SOURCES_RESAMPLES if len(np.unique(table.sources)) < 100 else 1000
 
 
-def _objective(told: Agreement | None, ranking: Sequence[str]) -> Agreement:
+def parse_compared(text: str) -> Agreement | LabelRate:
+    """Return the objective of a comparison that a text names."""
+    name = next((one for one in LABEL_RATES if one == text.strip()), None)
+    return name or parse_agreement(text)
+
+
+def check_compared(objective: Agreement | LabelRate | None, targets: Targets) -> None:
+    """Refuse a rate of labels where raters gave none."""
+    if isinstance(objective, str) and not targets.is_verdict:
+        raise InputError(
+            f"{objective} counts labels, and {targets.name} has ratings on {targets.scale}.",
+            hint="name a correlation, such as spearman.",
+        )
+
+
+def _objective(
+    told: Agreement | LabelRate | None,
+    ranking: Sequence[str],
+    targets: Targets,
+    labels: LabelComparison | None,
+) -> Agreement | LabelRate:
     """Return what decides: what was told, if it is one for judges of which these rank."""
+    if isinstance(told, str):
+        check_compared(told, targets)
+        if labels is None:
+            raise InputError(f"{told} counts labels, and there is no row that both judges label.")
+        return told
+    if told is None and labels is not None:
+        return LABEL_RATES[0]
     if told is None:
         return parse_agreement(f"{OBJECTIVE}@{LEVEL}" if ranking else OBJECTIVE)
     for label in ranking:

@@ -16,8 +16,11 @@ from judgesmith.data.targets import Targets
 from judgesmith.experiments.evaluate.agreement import judged_criteria, oriented
 from judgesmith.optimizers.predictions import PredictionTable, on_criterion, prediction_table
 from judgesmith.programs import score_batch
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved
-from judgesmith.programs.families.ensemble.judges import AnyJudge
+from judgesmith.programs.artifacts.record import SavedRecord
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite
+from judgesmith.programs.families.ensemble.judges import AnyJudge, CompositeJudge
+from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.progress import OnProgress
 from judgesmith.signatures import Judgement
@@ -40,6 +43,17 @@ class JudgedRows:
     table: PredictionTable
     scale: Scale | None
     ranks: bool = False
+    guidelines: tuple[str, ...] = ()
+
+
+def guidelines_of(judge: AnyJudge | SavedRecord) -> tuple[str, ...]:
+    """Return the guidelines of all rubrics of a judge, each once."""
+    if isinstance(judge, Judge | SavedJudge):
+        return tuple(rule.text for rule in judge.protocol.rubric.guidelines)
+    assert isinstance(judge, CompositeJudge | SavedComposite)
+    return tuple(
+        dict.fromkeys(rule for one in judge.members.values() for rule in guidelines_of(one))
+    )
 
 
 def rows_of_judge(
@@ -67,6 +81,7 @@ def rows_of_judge(
         knows_seen=True,
         scale=own_scale,
         ranks=judges_sources(judge),
+        guidelines=guidelines_of(judge),
     )
 
 
@@ -131,6 +146,7 @@ def _rows(
     knows_seen: bool,
     scale: Scale | None,
     ranks: bool = False,
+    guidelines: tuple[str, ...] = (),
     on: str | None = None,
 ) -> JudgedRows:
     by_name = not whole and folded(targets.name) in judged_criteria(judgements)
@@ -151,4 +167,5 @@ def _rows(
         # Every judge scores criteria from 0 to 100.
         scale=PERCENT if by_name else scale,
         ranks=ranks,
+        guidelines=guidelines,
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +15,23 @@ from judgesmith.data.items import DataSet
 from judgesmith.data.targets import Targets
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows
 from judgesmith.experiments.evaluate.label_summary import label_indices
-from judgesmith.experiments.tables import percent_cell
 from judgesmith.metrics import Estimate
 from judgesmith.metrics.calibration import probability_errors
 from judgesmith.metrics.records import Record
 from judgesmith.metrics.resampling.shares import share_interval
 from judgesmith.metrics.verdicts import VerdictAgreement, verdict_agreement, verdict_curves
+from judgesmith.programs.artifacts.card import rates_text
+from judgesmith.programs.artifacts.record import SavedEstimate
+from judgesmith.programs.judging.prompts import WordIndex
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.aggregation import Decision
-from judgesmith.signatures.scale import NEGATIVE, POSITIVE, Scale
+from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
     from judgesmith.signatures.items import RatedItem
+
+LEAST_LIKENESS = 0.3
+"""How alike, from 0 to 1, an error's words and a guideline are that it is counted under."""
 
 SHARES = Scale(low=0, high=1)
 """What scores on file are points of, where all lie on it and no scale is stated."""
@@ -71,6 +77,17 @@ class LabelError(Record):
     probability: float
     explanation: str
     criterion: str
+    guideline: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MistakeGroup(Record):
+    """How many labels are wrong that are about one criterion, or one guideline of the judge."""
+
+    criterion: str
+    guideline: str
+    false_passes: int
+    false_fails: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +113,7 @@ class LabelAgreement(Record):
     useless: str | None
     false_passes: tuple[LabelError, ...]
     false_fails: tuple[LabelError, ...]
+    mistakes: tuple[MistakeGroup, ...]
     note: str | None = None
 
     @property
@@ -177,9 +195,17 @@ def label_agreement(
         confidence=confidence,
         rng=rng,
     )
-    errors = list(
-        _wrong_labels(judged, chosen, dataset, targets, human=human, said=said, chance=probability)
-    )
+    wrong = np.flatnonzero((said >= 0) & ((human == good) != (said == good)))
+    words = WordIndex.of(judged.guidelines)
+    errors = [
+        _error(
+            judged, dataset, targets, int(row), words, scale.labels[a], scale.labels[b], float(p)
+        )
+        for row, a, b, p in zip(
+            chosen[wrong], human[wrong], said[wrong], probability[wrong], strict=True
+        )
+    ]
+    passes, fails, mistakes = _in_groups(errors, scale)
 
     def cell(one: int, other: int) -> Estimate:
         among = (human == one) & (said >= 0)
@@ -205,35 +231,11 @@ def label_agreement(
             for a, name in enumerate(scale.labels)
         },
         useless=_why_useless(said[said >= 0] == good, scale),
-        false_passes=_in_groups(one for one in errors if one.judge == scale.positive),
-        false_fails=_in_groups(one for one in errors if one.judge != scale.positive),
+        false_passes=passes,
+        false_fails=fails,
+        mistakes=mistakes,
         note=found.note,
     )
-
-
-def _wrong_labels(
-    judged: JudgedRows,
-    rows: NDArray[np.intp],
-    dataset: DataSet,
-    targets: Targets,
-    *,
-    human: NDArray[np.intp],
-    said: NDArray[np.intp],
-    chance: NDArray[np.float64],
-) -> Iterator[LabelError]:
-    """Yield the rows that the judge passes and people do not, or the other way round."""
-    good = targets.scale.labels.index(targets.scale.positive or "")
-    for place in np.flatnonzero((said >= 0) & ((human == good) != (said == good))):
-        row = int(rows[place])
-        yield _error(
-            int(targets.rated[row]),
-            dataset,
-            judged.judgements[row],
-            targets,
-            human=int(human[place]),
-            judge=int(said[place]),
-            probability=float(chance[place]),
-        )
 
 
 _STATISTICS = (
@@ -303,39 +305,43 @@ def _why_useless(passes: NDArray[np.bool_], scale: Scale) -> str | None:
 
 
 def _error(
-    row: int,
+    judged: JudgedRows,
     dataset: DataSet,
-    judgement: Judgement,
     targets: Targets,
-    *,
-    human: int,
-    judge: int,
+    row: int,
+    guidelines: WordIndex,
+    human: str,
+    judge: str,
     probability: float,
 ) -> LabelError:
-    """Return a row that judge and people label otherwise, with the words of both."""
-    item, labels, name = dataset[row], targets.scale.labels, targets.name
-    low = targets.scale.low
-    said = zip(
-        item.human.get(name, ()),
-        itertools.chain(item.rationale.get(name, ()), itertools.repeat(None)),
-        itertools.chain(item.raters.get(name, ()), itertools.repeat(None)),
-        strict=False,
+    """Return a rated row that judge and people label otherwise, with the words of both."""
+    place, judgement, name = int(targets.rated[row]), judged.judgements[row], targets.name
+    item, scale = dataset[place], targets.scale
+    raters = tuple(
+        RaterWords(label=scale.labels[int(points - scale.low)], rationale=words, name=who)
+        for points, words, who in zip(
+            item.human.get(name, ()),
+            itertools.chain(item.rationale.get(name, ()), itertools.repeat(None)),
+            itertools.chain(item.raters.get(name, ()), itertools.repeat(None)),
+            strict=False,
+        )
     )
+    said = " ".join(one.rationale for one in raters if one.rationale) or judgement.explanation
+    likeness = guidelines.likeness(said)
+    closest = int(np.argmax(likeness)) if likeness.max(initial=0.0) >= LEAST_LIKENESS else None
     return LabelError(
-        row=row,
+        row=place,
         source_id=item.source_id,
         system_id=item.system_id,
         source=item.source,
         response=item.response,
-        human=labels[human],
-        raters=tuple(
-            RaterWords(label=labels[int(points - low)], rationale=words, name=who)
-            for points, words, who in said
-        ),
-        judge=labels[judge],
+        human=human,
+        raters=raters,
+        judge=judge,
         probability=probability,
         explanation=judgement.explanation,
         criterion=_decisive(item, judgement, name),
+        guideline="" if closest is None else judged.guidelines[closest],
     )
 
 
@@ -352,26 +358,43 @@ def _decisive(item: RatedItem, judgement: Judgement, target: str) -> str:
     return min(scored, key=lambda name: scored[name]) if len(scored) > 1 else ""
 
 
-def _in_groups(errors: Iterable[LabelError]) -> tuple[LabelError, ...]:
-    """Return errors by criterion, the commonest first."""
-    groups: dict[str, list[LabelError]] = {}
-    for one in errors:
-        groups.setdefault(one.criterion, []).append(one)
-    return tuple(itertools.chain(*sorted(groups.values(), key=len, reverse=True)))
-
-
-def rates_text(found: LabelAgreement, rows: str = "test rows") -> str:
-    """Return the share of bad answers that a judge stops, and of good ones that it passes."""
-    bad, good = "bad answers", "good ones"
-    negative, positive = found.negative, found.positive
-    n = f"{found.n_negative} {negative}"
-    if len(found.labels) > 2:
-        bad, good = f"answers that are {negative}", f"those that are {positive}"
-    elif positive.casefold() not in POSITIVE or negative.casefold() not in NEGATIVE:
-        bad, good = f"answers labelled {negative!r}", f"those labelled {positive!r}"
-    elif negative.casefold() == "fail" and found.n_negative != 1:
-        n = f"{found.n_negative} fails"
-    return (
-        f"stops {percent_cell(found.tnr)} of {bad} (TNR), passes {percent_cell(found.tpr)} of "
-        f"{good} (TPR); {n} among {found.n_rows} {rows}"
+def _in_groups(
+    errors: Sequence[LabelError], scale: Scale
+) -> tuple[tuple[LabelError, ...], tuple[LabelError, ...], tuple[MistakeGroup, ...]]:
+    """Return false passes and false fails by criterion and guideline, the commonest first."""
+    counts = Counter((one.criterion, one.guideline) for one in errors)
+    order = {about: place for place, (about, _) in enumerate(counts.most_common())}
+    ordered = sorted(errors, key=lambda one: order[one.criterion, one.guideline])
+    passes = tuple(one for one in ordered if one.judge == scale.positive)
+    n_passes = Counter((one.criterion, one.guideline) for one in passes)
+    groups = tuple(
+        MistakeGroup(
+            criterion=about[0],
+            guideline=about[1],
+            false_passes=n_passes[about],
+            false_fails=counts[about] - n_passes[about],
+        )
+        for about in order
+        if any(about)
     )
+    return passes, tuple(one for one in ordered if one.judge != scale.positive), groups
+
+
+def mistake_rows(found: Iterable[MistakeGroup | Mapping[str, Any]]) -> list[list[str]]:
+    """Return a row for each criterion or guideline: its name, false passes and false fails."""
+    plain = [one if isinstance(one, Mapping) else one.to_dict() for one in found]
+    return [
+        [
+            ": ".join(filter(None, (one["criterion"], one["guideline"]))),
+            str(one["false_passes"]),
+            str(one["false_fails"]),
+        ]
+        for one in plain
+    ]
+
+
+def rates_line(found: LabelAgreement, rows: str = "test rows") -> str:
+    """Return the share of bad answers that a judge stops, and of good ones that it passes."""
+    tnr, tpr = (SavedEstimate.model_validate(one.to_dict()) for one in (found.tnr, found.tpr))
+    scale = Scale.of_labels(*found.labels, positive=found.positive)
+    return rates_text(tnr, tpr, scale, n_negative=found.n_negative, n_rows=found.n_rows, rows=rows)

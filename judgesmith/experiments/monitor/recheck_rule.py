@@ -1,4 +1,4 @@
-"""The rule by which a recheck alarms: four checks, each with its part of the chance to be wrong.
+"""The rule by which a recheck alarms: checks, each with its part of the chance to be wrong.
 
 With ``c`` the confidence of each check (see ``RecheckSettings.each``), and everything as a share of
 the scale's width, a judge has drifted if one of these holds.
@@ -11,6 +11,9 @@ the scale's width, a judge has drifted if one of these holds.
   above the tolerated share.
 - ``alike``: all scores are one number, and the chance of that, if nothing changed, is ``1 - c`` or
   less given the scores of before.
+- ``tnr``, ``tpr``, of a judge on labels: the high end of the ``2 c - 1`` interval of the change of
+  the share of golden items that get people's label, bad or good ones, lies below minus the
+  tolerance. So the rate that is stated for test rows holds no longer.
 """
 
 from __future__ import annotations
@@ -32,13 +35,13 @@ from judgesmith.metrics.comparing.repeats import (
     score_moves,
     score_shift,
 )
-from judgesmith.metrics.records import Estimate, Record, plain
+from judgesmith.metrics.records import FEWEST_GROUPS, Estimate, Record, plain
 from judgesmith.metrics.resampling.shares import share_interval
-from judgesmith.programs.artifacts.record import GoldenItem
+from judgesmith.programs.artifacts.record import GoldenItem, SavedVerdicts
 from judgesmith.signatures import Judgement, Scale
 
 N_CHECKS = 4
-"""Things that are looked at, each with its part of the chance of a false alarm."""
+"""Things that are looked at of any judge, each with its part of the chance of a false alarm."""
 
 MOST_SAMPLES = 100
 """Beyond that only more items tell more: the score of before stays one draw."""
@@ -93,7 +96,11 @@ class RecheckSettings:
     @property
     def each(self) -> float:
         """Confidence of each of the checks, so that that of all is ``confidence`` or more."""
-        return 1 - (1 - self.confidence) / N_CHECKS
+        return self.each_of(N_CHECKS)
+
+    def each_of(self, n_checks: int) -> float:
+        """Return the same where so many things are looked at."""
+        return 1 - (1 - self.confidence) / n_checks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,14 +257,21 @@ def recheck_of(
     judge: str = "",
     made_with: tuple[str, ...] = (),
     asked: tuple[str, ...] = (),
+    positive: str | None = None,
+    stated: SavedVerdicts | None = None,
 ) -> RegressionReport:
-    """Return whether judgements of now are those that golden items had."""
+    """Return whether judgements of now are those that golden items had.
+
+    ``stated``: TPR and TNR on test rows, of a judge on labels of which ``positive`` is the good.
+    """
+    rates = _right_labels(golden, again, positive) if stated is not None else {}
+    each = settings.each_of(N_CHECKS + len(rates))
     width = scale.high - scale.low
     before = np.array([_score(one.judgement) for one in golden]) / width
     now = np.array([[_score(one) for one in each] for each in again], dtype=float).T / width
     now = now.reshape(len(golden), len(again))
-    one_end = round(2 * settings.each - 1, 12)
-    shift = score_shift(before, now, confidence=settings.each)
+    one_end = round(2 * each - 1, 12)
+    shift = score_shift(before, now, confidence=each)
     moves = score_moves(before, now, confidence=one_end)
     unscored = missing_share(now, confidence=one_end)
     noise = repeat_noise(now)
@@ -279,7 +293,12 @@ def recheck_of(
             _shift(shift, settings),
             _moves(moves, noise, settings),
             _unscored(unscored, settings),
-            _alike(chance_of_alike(before, now), now * width, settings),
+            _alike(chance_of_alike(before, now), now * width, each),
+            *(
+                _fallen(name, *rows, stated, settings, confidence=one_end)
+                for name, rows in rates.items()
+                if stated is not None
+            ),
         ),
         items=items,
         labels=RepeatedLabels.of(golden, again, settings.confidence),
@@ -339,13 +358,66 @@ def _unscored(share: Estimate, settings: RecheckSettings) -> Check:
     return Check(name="unscored", drifted=share.low > settings.unscored, said=f"{said}.")
 
 
-def _alike(chance: float, now: Scores, settings: RecheckSettings) -> Check:
+def _alike(chance: float, now: Scores, each: float) -> Check:
     given = now[np.isfinite(now)]
     if given.size and np.all(given == given[0]):
         said = f"every score is {given[0]:g} now (chance of that if nothing changed: {chance:.2g})"
     else:
         said = "scores differ from item to item" if given.size else "there are no scores"
-    return Check(name="alike", drifted=chance <= 1 - settings.each, said=f"{said}.")
+    return Check(name="alike", drifted=chance <= 1 - each, said=f"{said}.")
+
+
+def _right_labels(
+    golden: Sequence[GoldenItem], again: Sequence[Sequence[Judgement]], positive: str | None
+) -> dict[str, tuple[Scores, Scores]]:
+    """Return whether bad and good items got people's label before, and each time now.
+
+    Of a kind with fewer than five items nothing is returned.
+    """
+    found = {}
+    for name, good in (("tnr", False), ("tpr", True)):
+        rows = [
+            place
+            for place, one in enumerate(golden)
+            if one.human_label is not None and (one.human_label == positive) == good
+        ]
+        sides = [[one.judgement for one in golden], *again]
+        right = np.array(
+            [[_is_right(side[place], positive, good=good) for side in sides] for place in rows]
+        )
+        if len(rows) >= FEWEST_GROUPS:
+            found[name] = right[:, 0], right[:, 1:]
+    return found
+
+
+def _is_right(judgement: Judgement, positive: str | None, *, good: bool) -> float:
+    return math.nan if judgement.label is None else float((judgement.label == positive) == good)
+
+
+def _fallen(
+    name: str,
+    before: Scores,
+    now: Scores,
+    stated: SavedVerdicts,
+    settings: RecheckSettings,
+    *,
+    confidence: float,
+) -> Check:
+    change, rate = score_shift(before, now, confidence=confidence), stated.heldout[name]
+    what = f"{'bad' if name == 'tnr' else 'good'} items"
+    if not math.isfinite(change.high):
+        said = f"too few {what} have a label now to tell whether {name.upper()} changed"
+        return Check(name=name, drifted=False, said=f"{said}.")
+    drifted = change.high < -settings.tolerance
+    said = (
+        f"{np.nanmean(now):.0%} of {len(before)} {what} are labelled right, "
+        f"{_points(change.value, sign=True)} ({_points(change.low, sign=True)} to "
+        f"{_points(change.high, sign=True)}; tolerated: {_points(settings.tolerance)}); stated "
+        f"{name.upper()}: {rate.percent}"
+    )
+    if drifted and rate.value is not None:
+        said += f", which is now about {max(rate.value + change.value, 0.0):.0%}"
+    return Check(name=name, drifted=drifted, said=f"{said}.")
 
 
 def _points(share: float, *, sign: bool = False) -> str:

@@ -139,6 +139,8 @@ def recheck_judge(
         judge=judge.fingerprint,
         made_with=judge.models,
         asked=tuple(dict.fromkeys(str(one.model) for one in lms)),
+        positive=judge.human_scale.positive,
+        stated=judge.agreement.verdicts,
     )
 
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from judgesmith.data.items import DataSet
 from judgesmith.experiments.evaluate.errors.found import TextErrors
 from judgesmith.experiments.evaluate.errors.page import TEMPLATES, macro
+from judgesmith.experiments.evaluate.label_verdicts import mistake_rows
 from judgesmith.experiments.report.figures import (
     PARTS,
     agreement_figure,
@@ -191,6 +192,12 @@ def _wrong_labels(cell: ReportCell, sets: Mapping[str, DataSet]) -> Iterator[Tab
     labels = cell.result.labels
     if labels is None:
         return
+    if groups := mistake_rows(one.model_dump() for one in labels.mistakes):
+        yield Table(
+            title="Mistakes by criterion and closest guideline",
+            header=["about", "passed wrongly", "stopped wrongly"],
+            rows=[[_shortened(name), *counts] for name, *counts in groups],
+        )
     rows = {row.item: row for row in cell.rows}
     for title, passes in (("Passed, and bad for raters", True), ("Stopped, and good", False)):
         own = [one for one in labels.wrong if (one.judge == labels.positive) == passes]
@@ -201,14 +208,14 @@ def _wrong_labels(cell: ReportCell, sets: Mapping[str, DataSet]) -> Iterator[Tab
             why = () if item is None else item.rationale.get(cell.result.target, ())
             chance = "" if one.probability is None else f" ({one.probability:.2f})"
             cells = [
-                one.criterion or "–",
+                ": ".join(filter(None, (one.criterion, one.guideline))) or "–",
                 item.response if item else (row.source_id if row else str(one.item)),
                 f"{one.human}: {' | '.join(filter(None, why))}" if any(why) else one.human,
                 f"{one.judge}{chance}: {row.explanation if row else ''}".removesuffix(": "),
             ]
             lines.append([_shortened(text) for text in cells])
         n = f", the first {_MOST_WRONG}" * (len(own) > _MOST_WRONG)
-        header = ["criterion", "response", "raters", "judge"]
+        header = ["about", "response", "raters", "judge"]
         if lines:
             yield Table(title=f"{title}: {len(own)}{n}", header=header, rows=lines)
 

@@ -124,6 +124,16 @@ class WrongLabel(Value):
     judge: str
     probability: FiniteFloat | None = None
     criterion: str = ""
+    guideline: str = ""
+
+
+class CountedMistakes(Value):
+    """How many labels are wrong that are about one criterion, or one guideline of the judge."""
+
+    criterion: str
+    guideline: str
+    false_passes: int
+    false_fails: int
 
 
 class CellLabels(Value):
@@ -141,6 +151,7 @@ class CellLabels(Value):
     shares: Mapping[str, Mapping[str, Estimated]]
     useless: str | None = None
     wrong: tuple[WrongLabel, ...] = ()
+    mistakes: tuple[CountedMistakes, ...] = ()
     note: str | None = None
 
     @property

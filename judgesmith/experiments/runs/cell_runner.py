@@ -27,7 +27,7 @@ from judgesmith.experiments.evaluate.agreement import (
     plain,
     unscored,
 )
-from judgesmith.experiments.evaluate.judged_rows import rows_of_scores
+from judgesmith.experiments.evaluate.judged_rows import guidelines_of, rows_of_scores
 from judgesmith.experiments.evaluate.perspectives.perspectives import perspective_of_scores
 from judgesmith.experiments.runs.folder import AnyCell, Made, RunFolder
 from judgesmith.experiments.runs.heldout import (
@@ -156,7 +156,14 @@ def held_against(
         ranks, rows = judged.ranks, (dataset, targets, places)
         besides = beside_agreement(*rows, table, scale=scale, ranks=ranks, seed=seed)
         if targets.is_verdict and not ranks:
-            labels = labels_held_out(*rows, judgements, table, scale=scale, seed=seed)
+            labels = labels_held_out(
+                *rows,
+                judgements,
+                table,
+                scale=scale,
+                seed=seed,
+                guidelines=() if judged.saved is None else guidelines_of(judged.saved),
+            )
         seen = perspectives_held_out(
             perspectives, *rows, judgements, scale=scale, aggregate=aggregate, seed=seed
         )

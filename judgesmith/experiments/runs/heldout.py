@@ -17,7 +17,7 @@ from judgesmith.experiments.compile.versions import original_places
 from judgesmith.experiments.evaluate.agreement import oriented
 from judgesmith.experiments.evaluate.diagnostics import diagnostics_of
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows
-from judgesmith.experiments.evaluate.label_verdicts import label_agreement, rates_text
+from judgesmith.experiments.evaluate.label_verdicts import label_agreement, rates_line
 from judgesmith.metrics.records import plain
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.predictions import prediction_table
@@ -143,6 +143,7 @@ def labels_held_out(
     *,
     scale: Scale | None,
     seed: int,
+    guidelines: tuple[str, ...] = (),
 ) -> dict[str, Any] | None:
     """Return how labels agree on the rows held out, ready for JSON, without texts.
 
@@ -156,6 +157,7 @@ def labels_held_out(
         knows_seen=True,
         table=table,
         scale=scale,
+        guidelines=guidelines,
     )
     found = label_agreement(
         judged,
@@ -168,9 +170,9 @@ def labels_held_out(
         return None
     plain_form = found.to_dict()
     wrong = [*plain_form.pop("false_passes"), *plain_form.pop("false_fails")]
-    kept = ("human", "judge", "probability", "criterion")
+    kept = ("human", "judge", "probability", "criterion", "guideline")
     return {
-        "said": rates_text(found),
+        "said": rates_line(found),
         **plain_form,
         "wrong": [
             {"item": int(places[one["row"]]), **{name: one[name] for name in kept}} for one in wrong

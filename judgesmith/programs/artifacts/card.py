@@ -9,6 +9,8 @@ from judgesmith.programs.artifacts.record import (
     Report,
     SavedAgreement,
     SavedDiscernment,
+    SavedEstimate,
+    SavedVerdicts,
     agreement_text,
     estimate_in,
 )
@@ -18,7 +20,7 @@ from judgesmith.signatures.aggregation import Aggregation, Calibration, Decision
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
 from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.scale import NEGATIVE, POSITIVE, Scale
 
 if TYPE_CHECKING:
     from judgesmith.programs.artifacts.record import SavedRecord
@@ -258,6 +260,11 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
     panel = isinstance(judge, SavedPanel)
     yield f"# A {'compiled judge' if alone else 'panel of judges' if panel else 'calibrated judge'}"
     yield ""
+    verdicts = judge.agreement.verdicts
+    if verdicts is not None:
+        said = verdicts_text(verdicts, judge.human_scale)
+        yield f"**It {said}.**{useless_text(verdicts.heldout)}"
+        yield ""
     if not judge.agreement.is_unrated:
         yield f"Judges `{judge.target}`, rated by people on {judge.human_scale};"
     elif judge.agreement.discernment is not None:
@@ -275,6 +282,14 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
     yield ""
     yield "## Agreement with people"
     yield ""
+    if verdicts is not None:
+        parts = {"uncompiled": verdicts.uncompiled, "heldout": verdicts.heldout}
+        rows = [
+            [title, *(agreement_text(one.get(name)) for one in parts.values())]
+            for name, title in RATE_TITLES.items()
+        ]
+        yield from _table(["labels", *parts], rows)
+        yield ""
     yield from _agreement_table(judge.agreement)
     yield ""
     yield from _criteria_table(judge.agreement)
@@ -413,6 +428,51 @@ def decision_text(decision: Decision) -> str:
         left = f"; from {low:.3f} to {high:.3f} people decide"
     why = f", by {decision.why}" if decision.why else ""
     return f"{good} from {decision.threshold:.3f} on{why}{left}"
+
+
+RATE_TITLES = {"tnr": "TNR", "tpr": "TPR", "balanced_accuracy": "balanced accuracy"}
+
+
+def rates_text(
+    tnr: SavedEstimate,
+    tpr: SavedEstimate,
+    scale: Scale,
+    *,
+    n_negative: int,
+    n_rows: int,
+    rows: str = "test rows",
+) -> str:
+    """Return the share of bad answers that a judge stops, and of good ones that it passes."""
+    bad, good = "bad answers", "good ones"
+    positive = str(scale.positive)
+    negative = scale.labels[0] if len(scale.labels) == 2 else f"not {positive}"
+    n = f"{n_negative} {negative}"
+    if len(scale.labels) > 2:
+        bad, good = f"answers that are {negative}", f"those that are {positive}"
+    elif positive.casefold() not in POSITIVE or negative.casefold() not in NEGATIVE:
+        bad, good = f"answers labelled {negative!r}", f"those labelled {positive!r}"
+    elif negative.casefold() == "fail" and n_negative != 1:
+        n = f"{n_negative} fails"
+    return (
+        f"stops {tnr.percent} of {bad} (TNR), passes {tpr.percent} of {good} (TPR); {n} among "
+        f"{n_rows} {rows}"
+    )
+
+
+def verdicts_text(found: SavedVerdicts, scale: Scale) -> str:
+    """Return what a compiled judge does with good and bad answers on test rows."""
+    _, n_bad = found.n.values()
+    rates = found.heldout["tnr"], found.heldout["tpr"]
+    return rates_text(*rates, scale, n_negative=n_bad, n_rows=sum(found.n.values()))
+
+
+def useless_text(heldout: Mapping[str, SavedEstimate]) -> str:
+    """Return that a judge decides nothing, if it does not; a space before it."""
+    if heldout["tnr"].value == 0:
+        return " It stops no bad answer: such a judge is useless, however many it passes."
+    if heldout["tpr"].value == 0:
+        return " It passes no good answer: such a judge is useless, however many it stops."
+    return ""
 
 
 def score_text(protocol: JudgeConfig) -> str:

@@ -104,6 +104,15 @@ class SavedEstimate(_AsGiven):
             return f"{value:{digits}}{' [<5 sources]' if self.reason else ''}"
         return f"{value:{digits}} [{low:{digits}}, {high:{digits}}]"
 
+    @property
+    def percent(self) -> str:
+        """A share with its interval in whole percent, as in ``91% [84, 95]``."""
+        if self.value is None:
+            return "undefined"
+        ends = (self.low, self.high)
+        shown = "" if None in ends else " [{:.0f}, {:.0f}]".format(*(100 * (x or 0) for x in ends))
+        return f"{100 * self.value:.0f}%{shown}"
+
 
 Report = Mapping[str, Mapping[str, SavedEstimate | None] | None]
 """Estimates by level, then by statistic."""
@@ -125,6 +134,20 @@ class SavedDiscernment(_AsGiven):
     unseen_kinds: tuple[_Kind, ...] | None = None
 
 
+class SavedVerdicts(_AsGiven):
+    """What share of bad and good test rows a judge stops and passes, by label of people."""
+
+    uncompiled: Mapping[str, SavedEstimate] = Field(default_factory=dict)
+    heldout: Mapping[str, SavedEstimate] = Field(default_factory=dict)
+    n: Mapping[str, int] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _has_both_rates(self) -> Self:
+        if not {"tnr", "tpr"} <= set(self.heldout) or len(self.n) != 2:
+            raise InputError("expected TNR, TPR and the rows of two labels.")
+        return self
+
+
 class SavedAgreement(_AsGiven):
     """How well a judge agrees with people, on the rows that each part is named for."""
 
@@ -134,6 +157,7 @@ class SavedAgreement(_AsGiven):
     heldout: Report | None = None
     criteria: Mapping[str, ByName | None] | None = None
     discernment: SavedDiscernment | None = None
+    verdicts: SavedVerdicts | None = None
     calibration: Any = None
 
     @property
@@ -290,6 +314,7 @@ class GoldenItem(FrozenModel):
     response: str
     references: tuple[str, ...] = ()
     judgement: AnyJudgement
+    human_label: str | None = None
 
     @property
     def item(self) -> RatedItem:
@@ -301,20 +326,22 @@ class GoldenItem(FrozenModel):
         )
 
     @classmethod
-    def of(cls, item: RatedItem, judgement: Judgement) -> Self:
+    def of(cls, item: RatedItem, judgement: Judgement, label: str | None = None) -> Self:
         return cls(
             source=item.source,
             context=item.context,
             response=item.response,
             references=item.references,
             judgement=judgement,
+            human_label=label,
         )
 
     @model_serializer(mode="wrap")
     def _without_what_it_lacks(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         found: dict[str, Any] = plain(self)
-        if not found.get("references", True):
-            del found["references"]
+        for name in ("references", "human_label"):
+            if not found.get(name, True):
+                del found[name]
         return found
 
 

@@ -286,7 +286,7 @@ _TEXTS = TextCache(max_characters=2_000_000)
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class WordIndex:
     """How often words stand in texts, weighed by how rare they are: one vector per text."""
 
     rarity: Mapping[str, float]
@@ -294,7 +294,7 @@ class _Words:
     n: int
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> _Words:
+    def of(cls, texts: Sequence[str]) -> WordIndex:
         counts = [Counter(_TEXTS.read(text).words) for text in texts]
         found_in = Counter(word for one in counts for word in one)
         rarity = {word: 1 + log((1 + len(texts)) / (1 + n)) for word, n in found_in.items()}
@@ -335,7 +335,7 @@ class Nearest:
     def __init__(self, shown: Sequence[Inputs], n: int) -> None:
         self._n = n
         self._keys = [_key(one) for one in shown]
-        self._words = [_Words.of([one.get(part) or "" for one in shown]) for part in _PARTS]
+        self._words = [WordIndex.of([one.get(part) or "" for one in shown]) for part in _PARTS]
         self._remembered: dict[str, tuple[int, ...]] = {}
 
     def places(self, inputs: Inputs) -> tuple[int, ...]:
