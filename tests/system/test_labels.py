@@ -216,3 +216,17 @@ def test_mistakes_are_counted_by_criterion_and_by_the_closest_guideline(run, lab
     _, out, _ = run("evaluate", "judge", "rows.jsonl")
     assert "Mistakes by criterion and closest guideline" in out
     assert "An answer that invents dates fails." in out
+
+
+@pytest.mark.parametrize(
+    ("option", "why", "instead"),
+    [
+        (["--calibrate"], "labels, which have no interval", "--abstain leaves the doubtful"),
+        (["--calls-per-item", "3"], "a threshold for labels is learned", "judgesmith panel JUDGE"),
+    ],
+)
+def test_what_labels_have_not_is_refused_with_what_to_do_instead(run, option, why, instead):
+    status, _, err = run("compile", "sample-verdicts", "-o", "judge", *option)
+    assert status == 2
+    assert why in err.replace("\n  ", " ")
+    assert instead in err.replace("\n  ", " ")

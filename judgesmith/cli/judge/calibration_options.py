@@ -73,10 +73,12 @@ class CalibrationChoice:
         """Refuse to put labels on a scale: they have a threshold."""
         if self.calibrate and targets.is_verdict:
             raise OptionError(
-                f"a calibration leads to ratings, and {targets.name} holds labels, for which "
-                "compile learns a threshold.",
+                f"a calibration puts scores on the scale of ratings, with an interval, and "
+                f"{targets.name} holds labels, which have no interval: a score is the probability "
+                f"of {targets.scale.positive!r} already, and compile learns a threshold for it.",
                 option="--calibrate",
-                hint="leave it out; --abstain leaves the doubtful to people.",
+                hint="leave it out: evaluate reports the Brier score of the probabilities, and "
+                "--abstain leaves the doubtful to people.",
             )
 
     def refuse_for(self, settings: CompileSettings) -> None:

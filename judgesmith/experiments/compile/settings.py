@@ -426,9 +426,11 @@ def settings_for_labels(
         update["learn_weights"] = False
     if settings.calls_per_item is not None:
         raise InputError(
-            "several prompts are averaged for ratings, and people gave labels.",
+            "scores of several prompts are averaged for ratings; a threshold for labels is learned "
+            "for one prompt, and an average has another.",
             where="--calls-per-item",
-            hint="leave calls_per_item out.",
+            hint="leave it out; 'judgesmith panel JUDGE JUDGE DATA -o PANEL' has several "
+            "compiled judges vote on the label.",
         )
     return settings.model_copy(update=update)
 
