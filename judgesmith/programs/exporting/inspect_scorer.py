@@ -127,7 +127,7 @@ INSPECT = "inspect-ai>=0.3.250,<0.4"
 
 _MODULE = '''"""A judge as a scorer of Inspect AI.
 
-ABOUT
+@@ABOUT@@
 """
 
 from pathlib import Path
@@ -161,10 +161,10 @@ def judge_scorer(
     so that none is paid for twice.
     """
     return inspect_scoring(
-        Path(__file__).parent / "JUDGE",
+        Path(__file__).parent / "@@JUDGE@@",
         source=source,
         context=context,
-SETTINGS
+@@SETTINGS@@
     )
 '''
 
@@ -183,8 +183,8 @@ class InspectPackage(Form):
         settings = "\n".join(f"        {name}={name}," for name in SETTINGS)
         # Names from outside may hold what ends a docstring.
         told = "\n".join(about_lines(saved)).replace("\\", "/").replace('"', "'")
-        text = _MODULE.replace("JUDGE", JUDGE).replace("SETTINGS", settings)
-        write_synced(place / "__init__.py", text.replace("ABOUT", told))
+        text = _MODULE.replace("@@JUDGE@@", JUDGE).replace("@@SETTINGS@@", settings)
+        write_synced(place / "__init__.py", text.replace("@@ABOUT@@", told))
         libraries = [INSPECT, *needed(saved)[1:]]
         write_synced(place / "requirements.txt", "".join(f"{one}\n" for one in libraries))
         write_synced(place / "README.md", "\n".join(_readme(saved)) + "\n")

@@ -91,7 +91,7 @@ def same_people(response: list[str], source: list[str]) -> float:
 
 
 _ENDINGS = tuple(".!?…。！？।؟\"'”’»)]")
-_PLACEHOLDER = re.compile(r"<\s*(?:/\s*)?\w+\s*>|&\w+;|_{2,}|")
+_PLACEHOLDER = re.compile(r"<\s*(?:/\s*)?\w+\s*>|&\w+;|_{2,}|@@")
 _STRAY = re.compile("[\ufffd\ud800-\udfff]")
 # The leading set of characters lets the search skip through plain text.
 _DOUBLED = re.compile(r"[,;:.!?(](?:(?<=[,;:])\s*[,;:.]|(?<=[.!?])\s+\.|(?<=\()\s*\))")

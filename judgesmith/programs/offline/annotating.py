@@ -26,7 +26,7 @@ from judgesmith.signatures.scale import Scale, levels_of
 _MOST = 12  # faults of one kind that are pointed at
 _ENDINGS = tuple(".!?…。！？।؟\"'”’»)]")
 _SLIPS = re.compile(
-    r"<\s*/?\s*\w{1,40}\s*>|&\w{1,10};|_{2,}||[,;:]\s*[,;:.]|[.!?]\s+\.|\(\s*\)|[\ufffd]"
+    r"<\s*/?\s*\w{1,40}\s*>|&\w{1,10};|_{2,}|@@|[,;:]\s*[,;:.]|[.!?]\s+\.|\(\s*\)|[\ufffd]"
 )
 _ODD = re.compile(r"[a-zß-öø-ÿ][A-Z]|([^\W\d_])\1\1")
 _NEVER_LAST = frozenset(
