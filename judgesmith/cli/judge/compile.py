@@ -196,10 +196,7 @@ def prepared_run(
     *,
     data: str,
 ) -> CompileRun:
-    """Return the run that all of this makes, once it is sure that it can be made.
-
-    ``data`` is what the rated items are called on the command line. No model is asked.
-    """
+    """Return the run that all of this makes, once it is sure that it can be made."""
     from judgesmith.experiments.compile.chosen_targets import chosen_targets
     from judgesmith.experiments.compile.settings import check_role_models, without_equal_ratings
     from judgesmith.experiments.compile.split import parts_of

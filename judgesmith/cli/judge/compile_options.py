@@ -90,11 +90,7 @@ def refuse_another_search(optimizer: str) -> None:
 
 
 def searches_protocol(optimizer: Optimizer, objective: str) -> bool:
-    """Say whether options speak of a search of the protocol that texts without ratings will have.
-
-    No other optimizer is named, and the objective takes no ratings. Whether there are ratings
-    is seen later: see ``refuse_search_with_ratings``.
-    """
+    """Say whether options speak of a search of the protocol for texts without ratings."""
     from judgesmith.optimizers.objectives.grammar import parse_objectives
 
     own = set(_OF_SEARCHES) & {*SEARCHES["protocol"].reads} - {*SEARCHES[optimizer].reads}

@@ -49,10 +49,7 @@ if TYPE_CHECKING:
 
 
 def print_discernment(found: DiscernmentReport, *, before: str, after: str = "compiled") -> None:
-    """Print a discernment report: over all kinds of change, then of each.
-
-    ``before`` is what the judge that was started from is called, ``after`` what was made.
-    """
+    """Print a discernment report: over all kinds of change, then of each."""
     if found.seen is None:
         rows = [[name, estimate_text(one)] for name, one in found.selection.estimates.items()]
         print_table("Sensitivity to damage on validation rows", rows, header=["", "validation"])
@@ -304,11 +301,7 @@ def _print_objective(found: ObjectiveReport) -> None:
 
 
 def print_saved(saved: AnySaved, folder: Path, asked: str, inputs: str = "INPUT.jsonl") -> None:
-    """Print where a judge is, and the command that scores with it.
-
-    ``asked`` are options that have it ask the same server, whose address it does not keep;
-    ``inputs`` a file to score, with the options that read it.
-    """
+    """Print where a judge is, and the command that scores with it."""
     say(f"\nSaved in {folder} (fingerprint {saved.fingerprint}). Score responses with it:")
     say(f"  judgesmith score {shlex.quote(str(folder))} {inputs} -o SCORES.jsonl{asked}")
 

@@ -118,11 +118,7 @@ def supervising_model(
     parts: Mapping[str, ModelAt],
     choice: ModelChoice,
 ) -> tuple[str, dict[str, ModelAt]]:
-    """Return the model that supervises, ``rule``, or nothing; and the models of all parts.
-
-    A supervisor that is named asks that model whatever ``--model`` says, and one that is the same
-    as the first judge's asks where that judge does.
-    """
+    """Return the model that supervises, ``rule``, or nothing; and the models of all parts."""
     if given in (None, BY_RULE):
         return given or "", {**parts}
     own = parts.get(PART)

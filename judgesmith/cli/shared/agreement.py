@@ -171,10 +171,7 @@ def print_criteria(title: str, found: CriterionReports) -> None:
 
 
 def basis_text(report: Report, unscored: Unscored | None = None) -> str:
-    """Return what the intervals of a report rest on, in words.
-
-    Where no row has a score, the commonest reason in ``unscored`` is told instead.
-    """
+    """Return what the intervals of a report rest on, in words."""
     estimate = report["dataset"]["pearson"]
     if not estimate.n:
         reason = next(iter(unscored.reasons), "") if unscored else ""

@@ -97,10 +97,7 @@ def _resolved(name: str) -> Path:
 
 
 def _read_by(given: Mapping[str, Any]) -> list[str]:
-    """Return all that may name a file to read: whatever was said, and what stands before a colon.
-
-    A file of scores is named as ``FILE:JUDGE``, too.
-    """
+    """Return all that may name a file to read, with what stands before a colon, too."""
     told = [value for name, value in given.items() if name not in ("output", "ledger")]
     words = [one for each in told for one in (each if isinstance(each, tuple) else (each,))]
     said = [one for one in words if isinstance(one, str)]

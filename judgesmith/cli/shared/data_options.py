@@ -81,10 +81,7 @@ def target_options(command: Command) -> Command:
 
 
 def data_words(data: Sequence[str], *, rated: bool = True) -> str:
-    """Return the files and the reading options of this command, for a command to paste.
-
-    What the project file says is left out, because the next command reads it, too.
-    """
+    """Return the files and the reading options of this command, for a command to paste."""
     if "-" in data:
         return "DATA"
     context = click.get_current_context(silent=True)

@@ -36,10 +36,7 @@ def saved_of_kind(place: str, config: type[JudgeConfig], *, lack: str, hint: str
 def models_of_all(
     judges: Iterable[AnySaved], choice: ModelChoice, *, run_id: str | None
 ) -> dict[str, dspy.LM]:
-    """Return the models of several saved judges by name, or the one that is named for all.
-
-    One ledger and one budget hold for all.
-    """
+    """Return the models of several saved judges by name, or the one that is named for all."""
     names = list(dict.fromkeys(name for one in judges for name in one.models))
     if choice.model_name is not None:
         return {choice.model_name: choice.lm(run_id=run_id)}

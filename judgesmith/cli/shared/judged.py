@@ -31,10 +31,7 @@ class Named:
     recorded: str | None
 
     def scores(self, dataset: DataSet, *, criterion: str | None, target: str | None) -> Scores:
-        """Read the scores, of single rows.
-
-        As ``recorded_in``, which reads comparisons too.
-        """
+        """Read the scores, of single rows."""
         from judgesmith.data import read_scores
 
         assert self.path is not None
@@ -124,11 +121,7 @@ def max_unscored_option(command: Command) -> Command:
 
 
 def unscored_status(n_rows: int, causes: Mapping[Cause, int], most: float) -> int:
-    """Warn where too many rows have no score, and return the status of the command: 0 or 1.
-
-    Rows that a budget did not reach, that scores on file leave out, or that a calibrated judge
-    leaves to people are none that failed.
-    """
+    """Warn where too many rows have no score, and return the status of the command: 0 or 1."""
     from judgesmith.experiments.evaluate.agreement import grouped_reasons
     from judgesmith.signatures.judgement import Reason, by_sentence
 

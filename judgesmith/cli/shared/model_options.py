@@ -31,10 +31,7 @@ LEDGER = ".judgesmith/ledger.sqlite"
 
 
 def model_options(command: Command) -> Command:
-    """Add the options that say which model is asked, and how much of it.
-
-    The command is given all of them, and ``--role`` and ``--allow-model``, as one ``choice``.
-    """
+    """Add the options that say which model is asked, and how much of it."""
 
     @wraps(command)
     def run(**given: Any) -> Any:
@@ -159,10 +156,7 @@ class ModelChoice:
 
     @property
     def searches(self) -> Path:
-        """The folder of saved searches, so that they can resume; next to the ledger.
-
-        What is recorded or played is searched from the first trial on.
-        """
+        """The folder of saved searches, so that they can resume; next to the ledger."""
         beside = self.folder if self.taping is None else self.taping.folder
         return beside / "searches"
 
@@ -377,10 +371,7 @@ def ledger_option(command: Command) -> Command:
 
 
 def _ledger_place(context: click.Context, option: click.Parameter, place: str) -> str:
-    """Return where answers are kept; workers that share a search in a database share them there.
-
-    Otherwise each machine would ask for itself, on a budget of its own.
-    """
+    """Return where answers are kept; workers that share a search in a database share them there."""
     said = context.get_parameter_source("ledger")
     if said is not click.core.ParameterSource.DEFAULT:
         if "://" in place:

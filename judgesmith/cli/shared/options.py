@@ -188,11 +188,7 @@ def given_options(*names: str) -> list[str]:
 def field_options(
     model: type[BaseModel], *names: str, **changes: dict[str, Any]
 ) -> Callable[[Command], Command]:
-    """Return a decorator that adds an option for each named field, in this order.
-
-    The parameter of the command is called like the field. ``changes`` are arguments of
-    ``click.option`` by field, for commands that differ.
-    """
+    """Return a decorator that adds an option for each named field, in this order."""
     from judgesmith.signatures.plain_data import declared_fields
 
     def add(command: Command) -> Command:

@@ -46,11 +46,7 @@ def say(text: str = "", *, err: bool = False) -> None:
 
 
 def say_under(label: str, text: str, *, indent: int = 0) -> None:
-    """Print ``label: text``, wrapped to the terminal, with all of the text under its beginning.
-
-    The lines of the text become one; a terminal that is not there has 80 columns. A text that
-    would get fewer than 20 columns continues under its label.
-    """
+    """Print ``label: text``, wrapped to the terminal, with all of the text under its beginning."""
     head = f"{' ' * indent}{visible(label)}: "
     room = shutil.get_terminal_size((80, 24)).columns
     hang = " " * (len(head) if room - len(head) >= 20 else indent)
@@ -65,10 +61,7 @@ def say_under(label: str, text: str, *, indent: int = 0) -> None:
 
 
 def say_wrapped(text: str, *, hang: int = 0) -> None:
-    """Print a paragraph, wrapped to the terminal; one that is not there has 80 columns.
-
-    All lines but the first stand ``hang`` columns to the right.
-    """
+    """Print a paragraph, wrapped to the terminal; one that is not there has 80 columns."""
     room = shutil.get_terminal_size((80, 24)).columns
     lines = textwrap.wrap(
         visible(text), width=max(room, 20), subsequent_indent=" " * hang, break_on_hyphens=False
@@ -215,10 +208,7 @@ def _blocks(widths: Sequence[int], room: int, lead: int) -> Iterator[list[int]]:
 def print_estimate(
     estimate: RunEstimate, *, as_json: bool, searched: bool = False, **n_judged: int
 ) -> None:
-    """Say what a run would ask and cost; ``searched`` where it searches the protocol.
-
-    ``n_judged`` is how many things are judged, by what they are called: ``rows=9``.
-    """
+    """Say what a run would ask and cost; ``searched`` where it searches the protocol."""
     if as_json:
         print_json({**estimate.to_dict(), **n_judged})
         return

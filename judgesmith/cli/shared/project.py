@@ -289,10 +289,7 @@ def _given(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
 def _of_data(
     project: Project, known: Mapping[str, click.Parameter], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what counts for the files that the command reads.
-
-    The project's reading settings count for its own data, and for files with the same columns.
-    """
+    """Return what counts for the files that the command reads."""
     found: dict[str, Any] = {}
     named = _given(given, "data") or _given(given, "inputs")
     argument = known.get("data")
@@ -337,10 +334,7 @@ def _texts_of(written: str | None) -> str | None:
 def _map_for(
     project: Project, files: Sequence[str], encoding: str | None, *, rated: bool
 ) -> str | None:
-    """Return the map as far as the files have its columns; None where they have other columns.
-
-    One file with the rating columns is enough: the others are sheets, or read as unrated.
-    """
+    """Return the map as far as the files have its columns; None where they have other columns."""
     from judgesmith.data.columns import column_map
     from judgesmith.data.joining import is_sheet
 

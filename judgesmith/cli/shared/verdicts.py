@@ -203,10 +203,7 @@ def label_verdict(
 def labels_verdict(
     found: LabelSummary, *, n_sources: int, name: str, by_name: bool = False
 ) -> Verdict:
-    """Return whether labelled data suffice to compile and evaluate a judge.
-
-    ``by_name``: whether the labels are those of one criterion among others.
-    """
+    """Return whether labelled data suffice to compile and evaluate a judge."""
     from judgesmith.experiments.evaluate.label_summary import LEAST_OF_A_CLASS
 
     sizes = {found.positive: found.n_positive, found.negative: found.n_negative}
@@ -245,10 +242,7 @@ def data_verdict(
     raters: float,
     name: str,
 ) -> Verdict:
-    """Return whether rated data suffice to compile and evaluate a judge.
-
-    ``n_sources`` are those of rated rows; ``compile`` holds a share of them out for its report.
-    """
+    """Return whether rated data suffice to compile and evaluate a judge."""
     from judgesmith.metrics.records import FEWEST_GROUPS
     from judgesmith.optimizers.rows import n_held_out
 
@@ -302,10 +296,7 @@ def discern_verdict(
     n_mixed: int = 0,
     holm: Mapping[str, float],
 ) -> Verdict:
-    """Return which damage a judge detects; ``n_mixed`` of it raises another criterion.
-
-    ``holm``: p-values by kind, adjusted for all kinds.
-    """
+    """Return which damage a judge detects; ``n_mixed`` of it raises another criterion."""
 
     def stands(name: str) -> bool:
         return holm.get(name, 1.0) <= 0.05

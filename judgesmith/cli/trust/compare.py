@@ -451,10 +451,7 @@ def _why_unclear(found: Comparison) -> str:
 
 
 def _sources_needed(found: Comparison) -> int | None:
-    """Return the sources that a significant correlation takes, or None if there are enough.
-
-    The p-values of pairs have no such bound, and may be the least of all that are adjusted.
-    """
+    """Return the sources that a significant correlation takes, or None if there are enough."""
     from judgesmith.experiments.evaluate.comparing import FEW_SOURCES_RESAMPLES
     from judgesmith.metrics.resampling.draws import least_p
 

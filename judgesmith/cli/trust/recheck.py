@@ -174,10 +174,7 @@ def command(
 
 @file_faults()
 def _ledger_of(fingerprint: str, folder: Path) -> Path:
-    """Return where the answers of a recheck are kept: of one that was interrupted, or a new one.
-
-    Those of another day are removed.
-    """
+    """Return where the answers of a recheck are kept: of one that was interrupted, or a new one."""
     fresh = None
     for place in sorted(folder.glob(f"recheck-{fingerprint}-*.sqlite")):
         if time.time() - _last_written(place) > _FRESH:

@@ -224,11 +224,7 @@ def _loaded(judges: Sequence[str]) -> dict[str, AnySaved]:
 
 
 def _bound(judges: Mapping[str, AnySaved], choice: ModelChoice) -> list[ServedJudge]:
-    """Return judges with their models, under one ledger and one budget.
-
-    The budget is that of these judges, so that a server that is started again does not have it
-    twice.
-    """
+    """Return judges with their models, under one ledger and one budget."""
     from judgesmith.programs.serving import ServedJudge
 
     if choice.roles and len(judges) > 1:

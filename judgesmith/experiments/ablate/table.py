@@ -277,11 +277,7 @@ def estimate_ablation(
     *,
     rows: Iterable[str] | None = None,
 ) -> RunEstimate:
-    """Return what ``ablation`` asks and costs with a ledger, which keeps the answers.
-
-    Rows that differ in weights alone, or not at all, ask the same and are counted once. Whatever
-    else rows share is counted for each of them, so that fewer calls are made.
-    """
+    """Return what ``ablation`` asks and costs with a ledger, which keeps the answers."""
     names = chosen_rows(rows)
     left_out = impossible_rows(dataset, names)
     plan = planned_rows(settings, [name for name in names if name not in left_out])

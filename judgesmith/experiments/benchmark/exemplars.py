@@ -188,11 +188,7 @@ def write_exemplars(
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> ExemplarReport:
-    """Write the exemplars of all sources to a file of JSON lines, whole or not at all.
-
-    Where a budget ends early, the file holds what was written until then, perhaps nothing; the
-    same call with a larger one resumes from the cached responses and replaces it.
-    """
+    """Write the exemplars of all sources to a file of JSON lines, whole or not at all."""
     judge, lm = with_own_models(judge, lm)
     output, items = Path(output), list(items)
     if not items:

@@ -30,10 +30,7 @@ def check_benchmark_roles(roles: Iterable[str]) -> None:
 
 @dataclass(kw_only=True)
 class StepCost:
-    """What one step asked of one model, in this process.
-
-    ``cost_usd``: At the prices in force; None if the price is unknown.
-    """
+    """What one step asked of one model, in this process."""
 
     step: str
     role: str
@@ -42,7 +39,7 @@ class StepCost:
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
-    cost_usd: float | None = 0.0
+    cost_usd: float | None = 0.0  # at the prices in force; None if the price is unknown
 
     def add(self, before: Usage, after: Usage) -> None:
         """Add what a model was asked between two moments."""
@@ -77,10 +74,7 @@ class BenchmarkModels:
 
     @property
     def builders(self) -> dict[str, str]:
-        """Return what the models that were asked anything are called, by role.
-
-        Unknown of a model that is not ours; it counts as called.
-        """
+        """Return what the models that were asked anything are called, by role."""
         asked = {one.role for one in self.costs if one.questions}
         unknown = {role for role, lm in self.by_role.items() if usage_of(lm) is None}
         return {role: name for role, name in self.names.items() if role in asked | unknown}

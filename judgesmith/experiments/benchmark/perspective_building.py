@@ -127,11 +127,7 @@ _Begun = tuple[BenchmarkSource, Reference, tuple[Target, ...]]
 
 
 def build_local(plan: Plan) -> Built:
-    """Return sequences from references: the top rating has no error, each further one has one more.
-
-    Every criterion of a source starts from another reference, as far as there are several. What
-    stays of a sequence that ends early is kept from two texts on.
-    """
+    """Return sequences from references, each text with one error more than the one before."""
     texts: list[BenchmarkText] = []
     criteria: dict[str, dict[str, Any]] = {}
     for place, criterion in enumerate(plan.criteria):
@@ -234,15 +230,12 @@ COPY = "the same text as another one of its source"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateText:
-    """A text that is to be rated.
-
-    ``aimed``: The rating that its number of errors is for; None in a pilot.
-    """
+    """A text that is to be rated."""
 
     source: BenchmarkSource
     reference: Reference
     target: Target
-    aimed: float | None = None
+    aimed: float | None = None  # the rating that its number of errors is for; None in a pilot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,11 +252,7 @@ class Order:
 def made_candidates(
     plan: Plan, criterion: Criterion, orders: Sequence[Order], *, step: str
 ) -> tuple[list[CandidateText], Counts]:
-    """Return the texts of some orders, and what became of the others.
-
-    A text without errors is the reference itself. Of equal texts of a source the first counts;
-    the others are dropped.
-    """
+    """Return the texts of some orders, and what became of the others."""
     jobs: dict[int, InjectionJob] = {}
     n_before: Counter[tuple[str, str]] = Counter()
     n_asked: Counter[tuple[str, str, tuple[SubAspect, ...]]] = Counter()

@@ -40,10 +40,7 @@ def save_benchmark(
     costs: Mapping[str, Any],
     more: Mapping[str, Iterable[Mapping[str, Any]]],
 ) -> None:
-    """Write a benchmark to ``folder``, in place of an earlier one: all of it, or nothing.
-
-    A sheet that the same run left there stays, as people may have written on it.
-    """
+    """Write a benchmark to ``folder``, in place of an earlier one: all of it, or nothing."""
     earlier = _report_in(folder)
     if earlier is not None and earlier.get("run") == report.get("run"):
         kept = folder / SHEET

@@ -59,17 +59,14 @@ def drawn_sources(
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkText:
-    """One text of a benchmark, with its rating on one criterion.
-
-    ``scale``: That of the data, or from 0 to the number of steps.
-    """
+    """One text of a benchmark, with its rating on one criterion."""
 
     source: BenchmarkSource
     criterion: Criterion
     target: Target
     reference: str
     rating: float
-    scale: Scale
+    scale: Scale  # that of the data, or from 0 to the number of steps
     more: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -44,11 +44,7 @@ class ChosenTargets:
 
 
 def chosen_targets(dataset: DataSet, settings: CompileSettings) -> ChosenTargets:
-    """Return what a judge of ``dataset`` should agree with.
-
-    Without any rating, where the objective needs none, these are the judge's own score, or the
-    criteria that the settings name, with nothing to hold them against.
-    """
+    """Return what a judge of ``dataset`` should agree with."""
     if is_unlabelled(dataset, settings):
         return _unrated(dataset, settings)
     wanted = settings.target

@@ -151,10 +151,7 @@ def search_calls(
 
 
 def dearest_calls(settings: CompileSettings, sizes: Sequence[int] = ()) -> float:
-    """Return the calls of one judgement by the costliest judge that a search may find.
-
-    ``sizes`` are the numbers of responses to each source; none takes what is usual.
-    """
+    """Return the calls of one judgement by the costliest judge that a search may find."""
     student = _student(settings)
     return _dearest(settings, student, _space(settings, student, competing=False), sizes)
 
@@ -263,11 +260,7 @@ def effects_calls(size: SearchSize) -> SearchCalls:
 
 
 def _around(size: SearchSize) -> int:
-    """Return the texts judged around a search of texts.
-
-    Test rows are judged before and after, validation rows by the start, and those to learn from
-    by the judge that is found, for the aggregation.
-    """
+    """Return the texts judged around a search of texts."""
     competing = size.settings.rubrics_compete
     return 2 * size.n_heldout + size.n_selection * (1 + competing) + size.n_pool
 

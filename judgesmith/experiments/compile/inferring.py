@@ -288,10 +288,7 @@ def rubric_for(
     heldout: Sequence[int] = (),
     on_progress: OnProgress | None = None,
 ) -> ChosenRubric:
-    """Return the rubric of a judge before anything else is searched.
-
-    What is inferred is learned from the rows that the judge may learn from, and from no others.
-    """
+    """Return the rubric of a judge before anything else is searched."""
     given = settings.protocol.rubric
     source = settings.criteria_from
     wants_task = "task" not in settings.inference.without

@@ -132,10 +132,7 @@ def reported_objective(
     heldout: Report | None,
     gain: Gain | None,
 ) -> ObjectiveReport:
-    """Return the same for the judge's own score, from reports that hold it already.
-
-    So one number has one interval, wherever it stands.
-    """
+    """Return the same for the judge's own score, from reports that hold it already."""
     level, statistic = objective.level, objective.statistic
     return ObjectiveReport(
         name=str(objective),
@@ -330,10 +327,7 @@ def unclear_text(gain: PairedEstimate) -> str:
 def criteria_notes(
     judgements: Sequence[Judgement], agreement: CriterionReports | None
 ) -> Iterator[str]:
-    """Yield what speaks against the judge's scores.
-
-    Two criteria that are one, one that is turned round, scores that probabilities did not weigh.
-    """
+    """Yield what speaks against the judge's scores."""
     columns: dict[tuple[float | None, ...], list[str]] = {}
     for name in judgements[0].criteria if judgements else ():
         column = tuple(

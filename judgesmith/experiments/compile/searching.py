@@ -45,11 +45,7 @@ USUAL = "that is a usual outcome with few rows, or a judge that fits already."
 def confirmation_record(
     found: ConfirmationResult | None, *, taken: int | None, chosen_on: int
 ) -> dict[str, Any]:
-    """Return what a search came to, ready for JSON.
-
-    ``taken`` is the number of the trial that was taken, ``chosen_on`` how many rows candidates were
-    compared on; under ``leaders`` is the best one, if any was better than the start.
-    """
+    """Return what a search came to, ready for JSON."""
     return {
         "better": found is not None and found.passed,
         "taken": taken,
@@ -87,10 +83,7 @@ def outcome_note(
 def aggregation_note(
     found: ConfirmationResult | None, names: Sequence[str], objective: str
 ) -> list[str]:
-    """Return why the numbers of a judge are not weighed anew; nothing where they are.
-
-    ``names`` are those of the ways to weigh them, by number.
-    """
+    """Return why the numbers of a judge are not weighed anew; nothing where they are."""
     if found is None or found.passed:
         return []
     return [

@@ -306,22 +306,14 @@ UNRATED = "auto"
 
 
 def is_unlabelled(dataset: DataSet, settings: CompileSettings) -> bool:
-    """Say whether a judge is made of these texts without any rating.
-
-    That is so for unrated texts, if the objective looks at changed versions of texts and
-    at nothing that people said.
-    """
+    """Say whether a judge is made of these texts without any rating."""
     if dataset.criteria or not settings.minds_versions:
         return False
     return not settings.aims.rated_terms
 
 
 def without_equal_ratings(dataset: DataSet, settings: CompileSettings) -> DataSet:
-    """Return rows as unrated ones, where all ratings are equal and the objective takes none.
-
-    Rows come back as they are where ratings differ, or a target, people's criteria or those
-    inferred from ratings are asked for: then equal ratings are a fault that is told.
-    """
+    """Return rows as unrated ones, where all ratings are equal and the objective takes none."""
     asked = bool(settings.target) or settings.criteria in ("inferred", "human")
     if asked or not settings.minds_versions or not dataset.criteria:
         return dataset
@@ -342,11 +334,7 @@ def without_equal_ratings(dataset: DataSet, settings: CompileSettings) -> DataSe
 
 
 def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> CompileSettings:
-    """Return the settings for unrated texts; for others they stay unchanged.
-
-    Nothing that is learned from ratings is left: no demonstrations, no inferred criteria, no
-    weights. What can be searched is the protocol, by what changes of the texts do to scores.
-    """
+    """Return the settings for unrated texts; for others they stay unchanged."""
     if dataset.criteria or not settings.minds_versions:
         return settings
     if terms := settings.aims.rated_terms:
@@ -381,10 +369,7 @@ _BARE_COST = re.compile(r"\bcost\b(?!\s*\()")
 def settings_for_labels(
     settings: CompileSettings, targets: Targets, *, said: bool | None = None
 ) -> CompileSettings:
-    """Return the settings for what people gave: of labels, with the judge and objective for them.
-
-    ``said``: whether the judge was named; None takes what the settings were made with.
-    """
+    """Return the settings for what people gave: of labels, with a judge and objective for them."""
     scale, given = targets.scale, settings.model_fields_set
     for name in ("cost", "abstain"):
         if getattr(settings, name) is not None and not (

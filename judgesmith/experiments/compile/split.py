@@ -318,10 +318,7 @@ def rows_to_fit(
     places: Sequence[int] | IntArray,
     versions: Sequence[Versions] = (),
 ) -> Rows:
-    """Return the rated rows at ``places`` as optimizers work on them; at least one.
-
-    ``versions`` are their changed versions, one entry per row, or none.
-    """
+    """Return the rated rows at ``places`` as optimizers work on them; at least one."""
     return rows_from(
         [
             rated_example(

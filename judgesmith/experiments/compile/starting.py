@@ -38,11 +38,7 @@ MOVED = 0.1
 
 
 def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSettings:
-    """Return ``settings`` for a run that starts from an earlier judge.
-
-    Its protocol is where the run starts. Its targets are those of the run, unless the settings
-    name some. Settings that start from it already are returned as they are.
-    """
+    """Return ``settings`` for a run that starts from an earlier judge."""
     if settings.earlier == earlier.fingerprint:
         return settings
     usual = CompileSettings()
@@ -130,10 +126,7 @@ def _refuse_other_criteria(start: Judge) -> None:
 def prepared_judges(
     work: Tuning, bare: Judge, start: Judge, *, rows: dict[str, int], target: str
 ) -> tuple[Judge, Judge]:
-    """Return the judge before any rating was read and the one to start from, both prepared.
-
-    Both for both rubrics, which may compete.
-    """
+    """Return the judge before any rating was read and the one to start from, both prepared."""
     rubrics = tuple(one.protocol.rubric for one in (bare, start))
     ready = []
     try:
@@ -196,10 +189,7 @@ def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) ->
 def guided_start(
     work: Tuning, dataset: DataSet, targets: ChosenTargets, parts: Parts, start: Judge
 ) -> Judge:
-    """Return the judge with guidelines from raters' words, unless it agrees better without them.
-
-    They are read from training rows and compared on validation rows.
-    """
+    """Return the judge with guidelines from raters' words, unless it agrees better without them."""
     settings = work.settings
     rows = explained_rows(dataset, targets.whole, parts.pool_places)
     if not settings.infers_guidelines or not rows:
@@ -270,10 +260,7 @@ def _distances(table: PredictionTable) -> FloatArray:
 
 
 def _told(values: str, *, inferred: bool, kept: ConfirmationResult | None) -> str:
-    """Return which rubric was taken and why, in one sentence.
-
-    ``kept`` is how the other one was better, if that was put down to luck.
-    """
+    """Return which rubric was taken and why, in one sentence."""
     which = "inferred" if inferred else "general"
     why = ""
     if kept is not None:

@@ -136,11 +136,7 @@ def endpoints_of(lm: dspy.LM, models: Mapping[str, dspy.LM]) -> str:
 
 
 def deciding_objective(settings: CompileSettings) -> Objective:
-    """Return the objective by which scores are learned to be aggregated.
-
-    Of several the first that looks at scores, and without dollars, which all ways to aggregate
-    the same answers cost alike.
-    """
+    """Return the objective by which scores are learned to be aggregated."""
     return settings.aims.leading.without("usd", instead=Agreement("q"))
 
 
@@ -198,11 +194,7 @@ def _finished(
 
 
 def importance_entries(search: ProtocolSearch) -> list[dict[str, Any]]:
-    """Return how much each choice had to do with being among the best, for the history.
-
-    One entry per objective: ``stage`` is ``importances``, ``objective`` its name, and ``shares``
-    are by choice, largest first. None where too few configurations have a value.
-    """
+    """Return how much each choice had to do with being among the best, for the history."""
     names = search.objective.names
     found = ((name, importances(search.study_, place)) for place, name in enumerate(names))
     return [
@@ -284,10 +276,7 @@ class Tuning:
     trade_off: tuple[tuple[float, float, float], ...] = ()
 
     def judged(self, judge: Judge, rows: Rows, stage: str, *, lm: Any = None) -> list[Judgement]:
-        """Return the judgement of every row, by ``lm`` where another model is meant.
-
-        Those of changed versions of the rows follow, where the rows have some.
-        """
+        """Return the judgement of every row, by ``lm`` where another model is meant."""
         tell = self.tell(stage, len(rows.texts))
         found = score_batch(
             judge, rows.texts, lm=lm or self.lm, concurrency=self.concurrency, on_progress=tell
@@ -311,10 +300,7 @@ class Tuning:
         return self.decided(self.aggregated(found, parts), parts)
 
     def decided(self, judge: Judge, parts: Parts, *, lm: Any = None) -> Judge:
-        """Return a judge of labels with its threshold, learned on rows that it does not show.
-
-        Scores of learned weights count as those that were learned on other sources gave them.
-        """
+        """Return a judge of labels with its threshold, learned on rows that it does not show."""
         if not (parts.selection.scale.is_verdict and parts.selection.scale.ordered):
             return judge
         shown = shown_keys(judge.protocol.demonstrations)
@@ -446,10 +432,7 @@ class Tuning:
     def held(
         self, start: Judge, other: Judge, rows: Rows, *, stages: tuple[str, str]
     ) -> tuple[list[PredictionTable], int, ConfirmationResult | None]:
-        """Return what two judges say of rows, whether the other replaces the start, and why.
-
-        ``stages`` are told of the progress, of the start and of the other.
-        """
+        """Return what two judges say of rows, whether the other replaces the start, and why."""
         objective = deciding_objective(self.settings)
         tables = [
             rows.judged(self.judged(judge, rows, stage), self.targets, judge_scale=judge.scale)
@@ -639,11 +622,7 @@ class Tuning:
         }
 
     def confirm(self, stage: str) -> ImprovementTest | None:
-        """Return the rule for one choice of this compilation, among which the level is shared.
-
-        What asks the model has one half of it and the weights have the other; where rubrics
-        compete before the search, these two have a half of the half each.
-        """
+        """Return the rule for one choice of this compilation, among which the level is shared."""
         rule, settings = self.settings.confirm, self.settings
         if rule is None:
             return None

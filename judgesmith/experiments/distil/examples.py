@@ -206,15 +206,12 @@ _STEP = 5  # points that scores are taught in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistilExample:
-    """One output, one criterion, and what is to be answered.
-
-    ``score``: 0 to 100, a multiple of 5; None if missing.
-    """
+    """One output, one criterion, and what is to be answered."""
 
     sampled: Sampled
     criterion: str
     answer: str = field(default="", repr=False)
-    score: int | None = None
+    score: int | None = None  # 0 to 100, a multiple of 5; None if missing
     n_errors: int = 0
     n_dropped: int = 0
     left_out: str = ""

@@ -102,17 +102,14 @@ _NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trained:
-    """What training came to.
-
-    ``validation_loss``: After the last step; None without validation data.
-    """
+    """What training came to."""
 
     n_train: int
     n_validation: int
     n_too_long: int
     steps: int
     loss: float
-    validation_loss: float | None
+    validation_loss: float | None  # after the last step; None without validation data
     device: str
     versions: Mapping[str, str]
 
@@ -126,10 +123,7 @@ def trained(
     *,
     on_progress: OnProgress | None = None,
 ) -> Trained:
-    """Train an adapter of a model and write it to an empty folder, with its tokenizer.
-
-    Nothing is sent anywhere; a base that is no folder is downloaded by its name.
-    """
+    """Train an adapter of a model and write it to an empty folder, with its tokenizer."""
     check_base(base)
     found: dict[str, Any] = {name: library(name, extra="finetune") for name in LIBRARIES}
     with _quiet(found, is_folder=Path(base).is_dir()), tempfile.TemporaryDirectory() as scratch:

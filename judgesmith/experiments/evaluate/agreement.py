@@ -138,10 +138,7 @@ class PairedReports:
 def paired_reports(
     first: PredictionTable, second: PredictionTable, *, rng: Callable[[], np.random.Generator]
 ) -> PairedReports:
-    """Return the agreement of both judges on the rows that both score, and the difference.
-
-    ``rng`` makes a generator of the same resamples each time.
-    """
+    """Return the agreement of both judges on the rows that both score, and the difference."""
     gain = gain_report(first, second, rng=rng())
     if np.isnan(first.predicted + second.predicted).all():
         alone = (agreement_report(table, rng=rng()) for table in (first, second))
@@ -198,10 +195,7 @@ _VALUE = re.compile(r"(?<!HTTP )-?\b\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"")
 
 
 def grouped_reasons(reasons: Mapping[str, int]) -> dict[str, int]:
-    """Return reasons with counts, those that differ by a number or a quotation as one.
-
-    The commonest stands for its group; groups are in the order of their counts.
-    """
+    """Return reasons with counts, those that differ by a number or a quotation as one."""
     groups: dict[str, list[tuple[str, int]]] = {}
     for reason, n in reasons.items():
         groups.setdefault(_VALUE.sub("…", reason.removesuffix(".")), []).append((reason, n))
@@ -214,10 +208,7 @@ def grouped_reasons(reasons: Mapping[str, int]) -> dict[str, int]:
 
 
 def unscored_text(unscored: Unscored) -> str:
-    """Return how many rows have no score and the three commonest reasons, on one line.
-
-    Reasons that are alike count as one (``grouped``), and rows with rarer ones as others.
-    """
+    """Return how many rows have no score and the three commonest reasons, on one line."""
     if not unscored.n:
         return f"all {unscored.n_rows} have a score"
     shown = list(grouped_reasons(unscored.reasons).items())[:3]

@@ -193,16 +193,13 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelComparison:
-    """Differences of two judges' labels, A minus B; ``holm``: p-values adjusted for all three.
-
-    ``unseen``: whether they are of rows that neither judge is known to be made from.
-    """
+    """Differences of two judges' labels, A minus B; ``holm``: p-values adjusted for all three."""
 
     labels: tuple[str, ...]
     positive: str
     differences: VerdictComparison
     holm: Mapping[str, float]
-    unseen: bool
+    unseen: bool  # whether they are of rows that neither judge is known to be made from
     notes: tuple[str, ...]
 
     @property
@@ -510,10 +507,7 @@ def compare_rows(
     rng: np.random.Generator,
     confidence: float = 0.95,
 ) -> Comparison:
-    """Return the comparison of two judges' verdicts on the same rated rows.
-
-    As ``compare_judges``.
-    """
+    """Return the comparison of two judges' verdicts on the same rated rows."""
     fraction(confidence, name="confidence")
     ranking = [side.label for side in (first, second) if side.ranks]
     unscored_by = [np.isnan(side.table.predicted) for side in (first, second)]
@@ -607,10 +601,7 @@ def _objective(
 
 
 def made_for(given: AnyJudge | AnySaved | Scores, dataset: DataSet) -> str | None:
-    """Return the target that a judge or scores say they are about, None where they say none.
-
-    A judge that was made without ratings is about none.
-    """
+    """Return the target that a judge or scores say they are about, None where they say none."""
     if isinstance(given, Scores):
         found = given.criterion if given.criterion in dataset.criteria else given.target
     else:

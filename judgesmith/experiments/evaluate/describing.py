@@ -44,11 +44,7 @@ FEWEST_PAIRS = 10
 
 
 def mirrored_criteria(dataset: DataSet) -> tuple[str, ...]:
-    """Return the criteria on which the ratings of every source's two texts mirror each other.
-
-    Rater by rater, the two add up to the lowest and the highest point of the scale. That is so
-    where people said which of the two is better, and each text was given its half of the answer.
-    """
+    """Return the criteria on which the ratings of every source's two texts mirror each other."""
     found = []
     for name in dataset.criteria:
         scale = dataset.scales[name]
@@ -81,12 +77,9 @@ Names = Sequence[tuple[str, ...] | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RaterTable:
-    """The ratings of items with several, and what their columns are.
+    """The ratings of items with several, and what their columns are."""
 
-    ``ratings``: nan where a rating is missing.
-    """
-
-    ratings: NDArray[np.float64]
+    ratings: NDArray[np.float64]  # nan where a rating is missing
     items: NDArray[np.intp]
     who: Who
 
@@ -594,10 +587,7 @@ class Description:
 
 
 def rater_correlation(dataset: DataSet, target: str, *, rng: np.random.Generator) -> float:
-    """Return a rater's mean correlation with the mean of the others; nan if no rater has others.
-
-    Its interval is not needed here, so few resamples are drawn.
-    """
+    """Return a rater's mean correlation with the mean of the others; nan if no rater has others."""
     if "+" not in target and target not in (*dataset.criteria, "mean"):
         return float("nan")
     table = rater_table(ratings_behind(dataset, target), rater_names(dataset)).ratings

@@ -88,10 +88,7 @@ def rows_of_judge(
 def rows_of_scores(
     scores: Scores, dataset: DataSet, targets: Targets, *, answers: Scale | None = None
 ) -> JudgedRows:
-    """Return the scores of every rated row, which are points of ``answers`` if that is known.
-
-    Scores that do not say what their judge was compiled for are compared whatever the target.
-    """
+    """Return the scores of every rated row, which are points of ``answers`` if that is known."""
     judgements = recorded_judgements(scores, targets)
     chosen = [judgements[i] for i in targets.rated.tolist()]
     return _rows(

@@ -61,12 +61,9 @@ class RaterWords(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelError(Record):
-    """A response that the judge labels otherwise than people, with the words of both.
+    """A response that the judge labels otherwise than people, with the words of both."""
 
-    ``row``: its place in the set, from 0.
-    """
-
-    row: int
+    row: int  # its place in the set, from 0
     source_id: str
     system_id: str
     source: str
@@ -346,10 +343,7 @@ def _error(
 
 
 def _decisive(item: RatedItem, judgement: Judgement, target: str) -> str:
-    """Return the criterion that an error is about, empty where it is not said.
-
-    The first that people labelled badly; otherwise the one that the judge scores lowest.
-    """
+    """Return the criterion that an error is about, empty where it is not said."""
     for name, scale in item.scale.items():
         given = item.human.get(name, ()) if name != target and scale.is_verdict else ()
         if given and all(one != scale.read(scale.positive) for one in given):

@@ -85,10 +85,7 @@ def rate_systems(
     confidence: float = 0.95,
     rng: Rng = 0,
 ) -> RateReport:
-    """Return the pass rates of all systems; refuse what the rows cannot carry.
-
-    ``seen`` are the keys of rows that the judge was made from, which are left out.
-    """
+    """Return the pass rates of all systems; refuse what the rows cannot carry."""
     positive = positive_label(targets)
     unseen = [at for at, item in enumerate(dataset) if item.key not in seen]
     left_out = {"seen": len(dataset) - len(unseen)}

@@ -34,11 +34,7 @@ _Name = TypeVar("_Name", bound=str)
 def only_within_sources(
     report: Mapping[_Level, Mapping[_Name, _Any]],
 ) -> dict[_Level, dict[_Name, _Any]]:
-    """Return a report, or a gain, that is undefined but within sources.
-
-    Counts stay. Correlations over all rows or systems could be computed of ranks, and would
-    compare those of different sources.
-    """
+    """Return a report, or a gain, that is undefined but within sources."""
     return {
         level: {name: one if level == LEVEL else undefined(one) for name, one in row.items()}
         for level, row in report.items()

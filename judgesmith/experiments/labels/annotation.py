@@ -185,10 +185,7 @@ class AnnotationRatings(SheetRatings[LabelRatings]):
 def read_annotation_sheets(
     paths: Sequence[str | Path], *, confidence: float = 0.95
 ) -> AnnotationRatings:
-    """Return what raters say of marked errors.
-
-    Files, intervals and refusals are as for ``read_sheets``, which reads explanations.
-    """
+    """Return what raters say of marked errors."""
     filled = FilledSheets.read(paths, LABELLED)
     return AnnotationRatings(
         **filled.about(),

@@ -303,12 +303,9 @@ def _rows(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterAnswers:
-    """What one rater said to one question.
+    """What one rater said to one question."""
 
-    ``value``: Share of yes, or mean points; nan without answers.
-    """
-
-    value: float
+    value: float  # share of yes, or mean points; nan without answers
     n_filled: int
     n_blank: int
 

@@ -41,11 +41,7 @@ if TYPE_CHECKING:
 def asked_criteria(
     judge: SavedRecord, dataset: DataSet, rate: Mapping[str, Scale | None] | None = None
 ) -> dict[str, Scale]:
-    """Return the criteria to be rated, each with its scale.
-
-    By default those of the judge's target. Scales are those that the data states, or the one of
-    the judge's target.
-    """
+    """Return the criteria to be rated, each with its scale."""
     given = dict(rate or {})
     names = list(given) or _names(judge, dataset)
     found: dict[str, Scale] = {}
@@ -182,11 +178,7 @@ def by_disagreement(candidates: CandidateItems, n: int, rng: np.random.Generator
 
 
 def by_coverage(candidates: CandidateItems, n: int, rng: np.random.Generator) -> list[int]:
-    """Return rows from all over the range of scores: one from each part of it in turn.
-
-    The range from the lowest to the highest score is cut into ``n`` parts of equal width, so that
-    rare scores are as likely to be rated as usual ones. Within a part the order is random.
-    """
+    """Return rows from all over the range of scores: one from each part of it in turn."""
     return _in_turn(_parts(candidates.scores, n), rng.permutation(len(candidates)), rng)
 
 
@@ -214,10 +206,7 @@ def diverse_rows(
     taken: Iterable[int] = (),
     known: Collection[int] = (),
 ) -> list[int]:
-    """Return the first ``n`` rows of an order, without a source twice and without near copies.
-
-    Where too few are left, rows of sources that are in already are taken, and copies last of all.
-    """
+    """Return the first ``n`` rows of an order, without a source twice and without near copies."""
     before = set(taken)
     chosen: list[int] = []
     left = [place for place in order if place not in before]

@@ -175,11 +175,7 @@ def reference_distribution(judge: SavedRecord) -> Snapshot | None:
 
 
 def _calibrated(found: Snapshot, calibration: Calibration) -> Snapshot:
-    """Return what the scores of a judge are like once they are calibrated.
-
-    The map keeps the order of scores, so it maps quantiles to quantiles. Where texts are left to
-    people, scores are not known.
-    """
+    """Return what the scores of a judge are like once they are calibrated."""
     scores = found.numbers.get(SCORE)
     if scores is None or calibration.abstention is not None:
         return found.without_scores()

@@ -38,10 +38,7 @@ _HAN = {"CJK": "Han", "HIRAGANA": "Kana", "KATAKANA": "Kana", "HANGUL": "Hangul"
 
 
 def numbers_of(item: RatedItem) -> dict[str, float]:
-    """Return the numbers that are compared of a row's texts.
-
-    Lengths in characters, and lexical features of the first 20,000 characters of each text.
-    """
+    """Return the numbers that are compared of a row's texts."""
     found = {"response characters": float(len(item.response))}
     if item.source:
         found["source characters"] = float(len(item.source))

@@ -33,13 +33,10 @@ STATISTICS = ("q", "pearson", "spearman", "kendall", "spearman@sample")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subset(Record):
-    """Some members of a panel, and how well they agree with people.
-
-    ``values``: By statistic; nan where it is undefined.
-    """
+    """Some members of a panel, and how well they agree with people."""
 
     members: tuple[str, ...]
-    values: Mapping[str, float]
+    values: Mapping[str, float]  # by statistic; nan where it is undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +58,7 @@ class SubsetAnalysis(Record):
         return self.subsets.index(subset) + 1
 
     def by_size(self, statistic: str) -> dict[int, tuple[float, float]]:
-        """Return mean and largest value of a statistic, by the number of members.
-
-        Subsets of which it is undefined are left out; nan where it is of all of a size.
-        """
+        """Return mean and largest value of a statistic, by the number of members."""
         found = {}
         for size in range(1, len(self.whole.members) + 1):
             values = [one.values[statistic] for one in self.subsets if len(one.members) == size]

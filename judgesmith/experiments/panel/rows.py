@@ -168,11 +168,7 @@ class PanelParts:
 def panel_parts(
     members: Mapping[str, AnySaved], dataset: DataSet, settings: PanelSettings
 ) -> PanelParts:
-    """Return the rows to learn weights from and to report on.
-
-    Without ratings, or with too few of rows that no member has seen, a mean or median of all
-    members is made all the same, and nothing is known of its agreement with people.
-    """
+    """Return the rows to learn weights from and to report on."""
     check_dataset(dataset)
     if len(members) < 2:
         raise InputError(f"a panel has two judges or more; got {', '.join(members) or 'none'}.")

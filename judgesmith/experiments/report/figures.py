@@ -75,10 +75,7 @@ def confusion(rows: Sequence[ReportRow]) -> NDArray[np.intp]:
 
 
 def band(x: Floats, y: Floats, sources: NDArray[np.intp], *, seed: int) -> Band | None:
-    """Return the least-squares line of ``y`` on ``x`` with a band that resamples sources.
-
-    None where there are fewer than three sources, or either has but one value.
-    """
+    """Return the least-squares line of ``y`` on ``x`` with a band that resamples sources."""
     names, inverse = np.unique(sources, return_inverse=True)
     if len(names) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None

@@ -122,10 +122,7 @@ TEMPLATES.globals |= {
 
 
 def board_section(run: ReportRun, linked: Container[str] | None = None) -> Markup:
-    """Return the rankings, one table for each set, target and seed; other levels folded away.
-
-    Where there are several seeds, means over them come first.
-    """
+    """Return the rankings, one table for each set, target and seed; other levels folded away."""
     groups: dict[tuple[str, str, int], list[BoardBlock]] = {}
     for block in run.board.blocks:
         groups.setdefault((block.data, block.target, block.seed), []).append(block)

@@ -55,11 +55,7 @@ def weak_pairs(
     weights: Mapping[str, float] | None = None,
     n: int = 2,
 ) -> list[WeakPair]:
-    """Return the pairs of one kind of change that tell most against the judge, worst first.
-
-    Damaged versions that score no lower than their original, or versions of a control that score
-    lower, by the mean over metrics.
-    """
+    """Return the pairs of one kind of change that tell most against the judge, worst first."""
     gains = scores.versions[kind] - scores.originals
     shares = np.array([1.0 if weights is None else weights[one] for one in scores.metrics])
     against = _weighted(gains, shares) * (1 if lowers else -1)

@@ -108,10 +108,7 @@ def verdict_text(one: KindFound) -> str:
 
 
 def kind_rows(kinds: Sequence[KindFound], *, experts: bool) -> list[list[str]]:
-    """Return one row per kind of change under its level, which is a row of one cell.
-
-    Columns are those of ``kind_header``; the last is how many items D of 1 takes.
-    """
+    """Return one row per kind of change under its level, which is a row of one cell."""
     rows = []
     for level in LEVELS:
         own = [one for one in kinds if one.kind.level == level]
@@ -139,10 +136,7 @@ def kind_header(*, experts: bool) -> list[str]:
 
 
 def matrix_rows(found: Discerned) -> list[list[str]]:
-    """Return one row per kind: D by metric, and the share of pairs whose version scores lower.
-
-    The first row has that share over the pairs of all damage.
-    """
+    """Return one row per kind: D by metric, and the share of pairs whose version scores lower."""
     overall = [f"{share:4.0%}" if share == share else "undefined" for share in found.lower.values()]
     rows = [["all damage", *overall]] if found.damaging else []
     return rows + [

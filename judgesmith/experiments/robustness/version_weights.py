@@ -34,10 +34,7 @@ class VersionWeights:
 def weights_of_task(
     task: str | None, kinds: Sequence[Perturbation], metrics: Sequence[str]
 ) -> VersionWeights:
-    """Return the weights that ship for a task, where the judge has all of the task's metrics.
-
-    Metrics of the judge that the task does not know weigh nothing.
-    """
+    """Return the weights that ship for a task, where the judge has all of the task's metrics."""
     if task is None or task not in EXPERT_WEIGHTS:
         return VersionWeights(said="none: no task says which metric should notice what")
     shipped = EXPERT_WEIGHTS[task]
@@ -87,10 +84,7 @@ def read_weights(path: str | Path, kinds: Sequence[Perturbation]) -> Shares:
 
 
 def checked_weights(given: Mapping[str, Any], kinds: Sequence[Perturbation]) -> Shares:
-    """Return weights by the name of each change that has some.
-
-    Those of a kind and degree go before those of the kind.
-    """
+    """Return weights by the name of each change that has some."""
     checked = {name: _shares(name, own) for name, own in given.items()}
     known = {name for one in kinds for name in (one.kind, one.name)}
     if not known & set(checked):
@@ -122,10 +116,7 @@ def fitted_weights(given: Shares, metrics: Sequence[str], *, said: str) -> Versi
 
 
 def _check_names(given: Iterable[str], kinds: Sequence[Perturbation]) -> None:
-    """Refuse names that are of no change, in the set or elsewhere, and much like one that is.
-
-    Others may be of kinds of one's own that the set has not.
-    """
+    """Refuse names that are of no change, in the set or elsewhere, and much like one that is."""
     own = {name for one in kinds for name in (one.kind, one.name)}
     degrees = {one.degree for one in kinds if one.degree} | {"minor", "major"}
     known = {

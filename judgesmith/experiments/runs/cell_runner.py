@@ -269,11 +269,7 @@ def judged_by_saved(
     places: Places,
     models: RunModels,
 ) -> tuple[list[Judgement], Judged] | None:
-    """Return what a saved judge says of the rows held out, and whose judgements these are.
-
-    Where the target is not what it was made for, and is called like one of its criteria, its
-    score on that criterion counts.
-    """
+    """Return what a saved judge says of the rows held out, and whose judgements these are."""
     saved = models.saved(cell.judge)
     _refuse_seen(saved, dataset, targets, places, cell)
     bound, lms = models.bound(saved, cell)

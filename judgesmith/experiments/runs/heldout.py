@@ -68,10 +68,7 @@ def score_rows(
     judgements: Sequence[Judgement],
     marks: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """Return a row for each text held out, as ``score`` writes it, and where it stands.
-
-    ``marks`` are the same for all of them: whose they are and what they are about.
-    """
+    """Return a row for each text held out, as ``score`` writes it, and where it stands."""
     human = oriented(targets)
     return [
         {
@@ -106,10 +103,7 @@ def beside_agreement(
     ranks: bool,
     seed: int,
 ) -> dict[str, Any] | None:
-    """Return what correlations do not tell of the rows held out, ready for JSON.
-
-    ``scale`` is what the judge answers on, and ``ranks`` whether that is a place within a source.
-    """
+    """Return what correlations do not tell of the rows held out, ready for JSON."""
     rated = targets.rated
     own = np.searchsorted(rated, places)
     predicted = np.full(len(rated), np.nan)
@@ -145,10 +139,7 @@ def labels_held_out(
     seed: int,
     guidelines: tuple[str, ...] = (),
 ) -> dict[str, Any] | None:
-    """Return how labels agree on the rows held out, ready for JSON, without texts.
-
-    None where the judge gives no labels, and its scores cannot be cut.
-    """
+    """Return how labels agree on the rows held out, ready for JSON, without texts."""
     judged = JudgedRows(
         label="",
         judgements=tuple(judgements),

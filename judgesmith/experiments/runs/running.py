@@ -28,13 +28,10 @@ from judgesmith.progress import OnProgress, staged, tell
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellEstimate:
-    """What one cell would ask.
-
-    ``estimate``: None where nothing is asked, and where the cell would fail.
-    """
+    """What one cell would ask."""
 
     cell: Cell
-    estimate: RunEstimate | None
+    estimate: RunEstimate | None  # None where nothing is asked, and where the cell would fail
     problem: str | None
     finished: bool = False
 
@@ -52,10 +49,7 @@ def estimate_cells(
     *,
     allow_models: Collection[str] = (),
 ) -> list[CellEstimate]:
-    """Return what every cell of a specification would ask; answers are not counted off.
-
-    Whatever cells share is counted for each of them, so that fewer calls are made.
-    """
+    """Return what every cell of a specification would ask; answers are not counted off."""
     models = RunModels(spec, None, allow_models=allow_models)
     return [
         CellEstimate(cell=cell, estimate=None, problem=None, finished=True)

@@ -239,17 +239,13 @@ def supervising(panel: SavedPanel, items: Sequence[RatedItem]) -> list[AskedEffo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEstimate:
-    """How many calls a run makes, and about how many tokens and dollars they take.
+    """How many calls a run makes, and about how many tokens and dollars they take."""
 
-    ``calls``: At most, if every answer can be read; ``max_calls`` if each is asked again.
-    ``cost_usd``: Of these tokens; None where a price is unknown.
-    """
-
-    calls: int
+    calls: int  # at most, if every answer can be read; ``max_calls`` if each is asked again
     max_calls: int
     input_tokens: int
     output_tokens: int
-    cost_usd: float | None
+    cost_usd: float | None  # of these tokens; None where a price is unknown
     expected_calls: int | None = None
     calls_without_probabilities: int | None = None
 

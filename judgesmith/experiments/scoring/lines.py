@@ -23,14 +23,11 @@ _DECODER = json.JSONDecoder()
 
 
 class ScoreLine(NamedTuple):
-    """A row as it is kept until its file is whole.
-
-    ``note``: What is counted of it; None for a score about which there is nothing to say.
-    """
+    """A row as it is kept until its file is whole."""
 
     number: int
     key: str
-    note: Note | None
+    note: Note | None  # what is counted of it; None for a score about which there is nothing to say
     row: str
 
     def written(self) -> str:

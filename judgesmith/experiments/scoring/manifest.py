@@ -28,16 +28,13 @@ _WAY_OUT = "name another folder, or replace everything with --force."
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """One file of the folder, and the input that it was made of.
-
-    ``run``: What its rows say of the run; None where there are none.
-    """
+    """One file of the folder, and the input that it was made of."""
 
     input: str
     output: str
     input_sha256: str
     output_sha256: str
-    run: str | None
+    run: str | None  # what its rows say of the run; None where there are none
     tally: Tally
 
     def to_dict(self) -> dict[str, Any]:

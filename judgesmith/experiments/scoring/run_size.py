@@ -263,14 +263,11 @@ _DAY = 86400.0  # seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """With what a run is done.
-
-    ``rpm``, ``tpm``: Requests and tokens per minute; None is no limit.
-    """
+    """With what a run is done."""
 
     concurrency: int
     seconds_per_call: float
-    rpm: float | None = None
+    rpm: float | None = None  # rpm, tpm: requests and tokens per minute; None is no limit
     tpm: float | None = None
 
 
@@ -402,11 +399,7 @@ def scoring_size(
     rpm: float | None = None,
     tpm: float | None = None,
 ) -> ScoringSize:
-    """Return what ``score`` takes, with nothing asked and nothing written.
-
-    All rows are read; some thousand of them, of sources picked by a hash, are looked at more
-    closely.
-    """
+    """Return what ``score`` takes, with nothing asked and nothing written."""
     sampled = SampledSources.of(items)
     rows = sampled.items
     if not rows:

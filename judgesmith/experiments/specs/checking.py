@@ -37,11 +37,7 @@ Blame = Callable[[Place, str], None]
 def inherited(
     entries: Mapping[str, Any], *, section: str, blame: Blame
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, str]]]:
-    """Return entries with what they take from others.
-
-    What an entry says itself comes before what it takes; null takes nothing, and leaves a field
-    as it usually is.
-    """
+    """Return entries with what they take from others."""
     whole: dict[str, dict[str, Any]] = {}
     origins: dict[str, dict[str, str]] = {}
     blamed: set[str] = set()

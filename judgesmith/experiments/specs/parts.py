@@ -80,10 +80,7 @@ class SpecPart(BaseModel):
         return frozenset(self.model_fields_set)
 
     def settings(self, model: type[BaseModel]) -> dict[str, Any]:
-        """Return the fields that ``settings_fields`` took from ``model``, by their names there.
-
-        A field of None is left to the default of ``model``.
-        """
+        """Return the fields that ``settings_fields`` took from ``model``, by their names there."""
         own = type(self).model_fields
         values = {
             one.name: getattr(self, one.option)
@@ -99,11 +96,7 @@ _Part = TypeVar("_Part", bound=SpecPart)
 def settings_fields(
     model: type[BaseModel], *names: str, open_default: Collection[str] = ()
 ) -> Callable[[type[_Part]], type[_Part]]:
-    """Return a class decorator that adds fields of a settings model under their option names.
-
-    Values are checked as strictly as everywhere in a specification. Fields in ``open_default``
-    are None where a specification does not set them.
-    """
+    """Return a class decorator that adds fields of a settings model under their option names."""
 
     def add(part: type[_Part]) -> type[_Part]:
         fields: dict[str, Any] = {}
@@ -259,12 +252,9 @@ class ModelSpec(SpecPart):
 
 
 class SpecBudget(SpecPart):
-    """What the whole run may take at most.
+    """What the whole run may take at most."""
 
-    ``calls``, ``tokens``: At least 1; None is without bound.
-    """
-
-    calls: Positive | None = None
+    calls: Positive | None = None  # calls, tokens: at least 1; None is without bound
     tokens: Positive | None = None
     usd: Amount | None = None
     minutes: Amount | None = None

@@ -34,11 +34,7 @@ class TrackingError(JudgesmithError, OSError):
 
 
 def mlflow_client(address: str) -> Any:
-    """Return an ``MlflowClient`` for an address; nothing is asked of the server yet.
-
-    User and password in an address on the web are handed to MLflow by its own variables of the
-    environment, so that they stand in no message.
-    """
+    """Return an ``MlflowClient`` for an address; nothing is asked of the server yet."""
     check_tracking_address(address)
     os.environ.update(_QUIET)  # read when MLflow is imported, so before that
     for name, value in _PATIENCE.items():

@@ -52,10 +52,7 @@ _SAID_OF_CELLS = ("data", "target", "judge", "optimizer", "model", "seed")
 
 
 def cell_params(spec: Spec, cell: Cell) -> dict[str, str]:
-    """Return what a cell was run with, flat: its coordinates, and what is said of its parts.
-
-    Addresses of models are left out.
-    """
+    """Return what a cell was run with, flat: its coordinates, and what is said of its parts."""
     found: dict[str, Any] = {name: getattr(cell, name) for name in _SAID_OF_CELLS}
     found["holdout"] = spec.holdout
     parts: dict[str, Any] = {"data": spec.data[cell.data], "judge": spec.judges[cell.judge]}
@@ -210,10 +207,7 @@ class Sending:
         self._entities = library("mlflow.entities", extra="mlflow")
 
     def experiment_of(self, fingerprint: str) -> Any:
-        """Return the oldest run of a specification; None if missing.
-
-        Runs that were deleted on the server are none.
-        """
+        """Return the oldest run of a specification; None if missing."""
         condition = f"{_by_run(fingerprint)} AND tags.`judgesmith.kind` = 'experiment'"
         return next(self._searched(condition), None)
 

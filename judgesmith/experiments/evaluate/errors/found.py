@@ -63,10 +63,7 @@ class FoundErrors:
 
 
 def distinct_errors(errors: Sequence[ErrorSpan]) -> dict[ErrorSpan, tuple[str, ...]]:
-    """Return each error without its criterion, and the criteria that it offends, in order.
-
-    An annotator that is asked about each criterion may state the same error on several.
-    """
+    """Return each error without its criterion, and the criteria that it offends, in order."""
     found: dict[ErrorSpan, tuple[str, ...]] = {}
     for error in errors:
         plain = _on_no_criterion(error)
@@ -198,10 +195,7 @@ def _found_how(error: ErrorSpan) -> str:
 
 
 def worst_first(texts: Iterable[TextErrors]) -> list[TextErrors]:
-    """Return texts by the sum of their errors' points, the largest first, in order where equal.
-
-    An error of no stated severity counts one point.
-    """
+    """Return texts by the sum of their errors' points, the largest first, in order where equal."""
 
     def points(text: TextErrors) -> float:
         errors = distinct_errors(text.errors or ())
@@ -240,10 +234,7 @@ class Piece:
 
 
 def numbered_errors(errors: Sequence[ErrorSpan]) -> tuple[Numbered, ...]:
-    """Return errors in the order of the text, those without a place after them.
-
-    Errors that differ by their criterion alone are one.
-    """
+    """Return errors in the order of the text, those without a place after them."""
     criteria = distinct_errors(errors)
     placed = [one for one in criteria if one.start is not None]
     placed.sort(key=lambda one: (one.start, one.end))
@@ -278,10 +269,7 @@ _OTHERWISE = {
 
 
 def quoted_otherwise(error: ErrorSpan, response: str) -> str:
-    """Return what was quoted, where that is not what stands at the place that was found.
-
-    What is missing has no words to quote.
-    """
+    """Return what was quoted, where that is not what stands at the place that was found."""
     there = "" if error.start is None else response[error.start : error.end]
     if error.located == "missing" or error.text == there:
         return ""

@@ -26,12 +26,9 @@ _OTHER_EDITS = "the edits do not make this text of its original"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldError:
-    """An error that people marked.
+    """An error that people marked."""
 
-    ``start``, ``end``: Offsets in the response, end excluded; None if unmarked.
-    """
-
-    start: int | None = None
+    start: int | None = None  # start, end: offsets in the response, end excluded; None if unmarked
     end: int | None = None
     severity: float | None = None
 

@@ -80,10 +80,7 @@ def _why_not_on(own: JudgeConfig, stated: Mapping[str, Any]) -> str:
 
 
 def sampled_once(saved: SavedJudge, temperature: float) -> SavedJudge:
-    """Return a saved judge that takes one sample and counts what it states, as far as it can.
-
-    Its questions stay.
-    """
+    """Return a saved judge that takes one sample and counts what it states, as far as it can."""
     once = with_sampling(saved, samples=1, temperature=temperature)
     assert isinstance(once, SavedJudge)
     try:
@@ -509,11 +506,7 @@ def criteria_of_target(dataset: DataSet, target: str | None) -> tuple[list[str],
 
 
 def _unseen(dataset: DataSet, judge: AnySaved) -> tuple[DataSet, dict[str, None]]:
-    """Return the texts whose rating the judge was not made from, and a note if there are others.
-
-    A built benchmark stays whole: it asks for another rating than the judge was told, and a
-    sequence without its reference is none.
-    """
+    """Return the texts whose rating the judge was not made from, and a note if there are others."""
     seen = np.asarray([item.key in judge.seen_keys for item in dataset], dtype=bool)
     if not seen.any():
         return dataset, {}
@@ -564,10 +557,7 @@ def _by_answers(
 
 
 def _plain(scale: Scale) -> Scale:
-    """Return the scale of ratings as one to answer on: named levels keep their names.
-
-    Where people count faults, more is still better for a judge, and names would say the contrary.
-    """
+    """Return the scale of ratings as one to answer on: named levels keep their names."""
     if scale.labels and scale.higher_is_better:
         return scale
     return Scale(low=scale.low, high=scale.high)
