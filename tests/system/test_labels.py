@@ -6,7 +6,6 @@ import pytest
 
 import judgesmith
 from judgesmith.cli import main
-from judgesmith.signatures.rubric import Guideline
 
 REASONS = ("invents a date", "skips the question", "names the wrong unit")
 
@@ -197,8 +196,9 @@ def test_recheck_alarms_where_labels_are_wrong_that_were_right(run, labelled, co
 
 def test_mistakes_are_counted_by_criterion_and_by_the_closest_guideline(run, labelled, compiled):
     protocol = compiled.protocol
-    rules = [Guideline(text=text) for text in ("An answer that invents dates fails.", "Be short.")]
-    rubric = protocol.rubric.model_copy(update={"guidelines": tuple(rules)})
+    rules = ("An answer that invents dates fails.", "Be short.")
+    plain = {**protocol.rubric.model_dump(), "guidelines": [{"text": one} for one in rules]}
+    rubric = type(protocol.rubric).model_validate(plain)
     taught = protocol.model_copy(update={"rubric": rubric})
     compiled.model_copy(update={"protocol": taught}).save(labelled / "judge")
     lines = (labelled / "rows.jsonl").read_text(encoding="utf-8").splitlines()
@@ -211,7 +211,7 @@ def test_mistakes_are_counted_by_criterion_and_by_the_closest_guideline(run, lab
     found = json.loads(out)["labels"]
     n_wrong = len(found["false_passes"]) + len(found["false_fails"])
     groups = found["mistakes"]
-    assert {one["guideline"] for one in groups} == {rules[0].text}
+    assert {one["guideline"] for one in groups} == {rules[0]}
     assert sum(one["false_passes"] + one["false_fails"] for one in groups) == n_wrong
     _, out, _ = run("evaluate", "judge", "rows.jsonl")
     assert "Mistakes by criterion and closest guideline" in out

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import json_option
+from judgesmith.cli.shared.options import json_option, shown_option
 from judgesmith.cli.shared.places import rows_place
 from judgesmith.cli.shared.printing import counted, print_json, print_table, say, say_wrapped
 
@@ -50,12 +50,11 @@ def list_command(as_json: bool) -> None:
 @click.argument("files", nargs=-1, required=True)
 @click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Output file.")
 @click.option("--force", is_flag=True, help="Replace an existing output file.")
-@click.option(
+@shown_option(
     "--assessor",
-    type=click.Choice(["human", "llm", "code"]),
-    default="human",
-    show_default=True,
-    help="Of traces and logs: whose assessments become ratings.",
+    click.Choice(["human", "llm", "code"]),
+    "human",
+    "Of traces and logs: whose assessments become ratings.",
 )
 @json_option
 def converted(

@@ -11,7 +11,7 @@ import click
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.judge_models import asked_models, models_by_name, used
-from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.cli.shared.options import (
     Command,
     Number,
@@ -21,6 +21,7 @@ from judgesmith.cli.shared.options import (
     map_option,
     reading,
     seed_option,
+    shown_option,
     text_options,
     together,
 )
@@ -36,7 +37,7 @@ from judgesmith.cli.shared.printing import (
     usage_text,
 )
 from judgesmith.cli.shared.progress import counting
-from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.shared.role_options import asking_options
 
 if TYPE_CHECKING:
     from judgesmith.data.items import DataSet
@@ -46,39 +47,27 @@ def _sample_options(command: Command) -> Command:
     """Add the options that say what is annotated, and what is kept of it."""
     return together(
         command,
-        click.option(
+        shown_option(
             "--outputs",
-            type=WholeNumber(1),
-            default=4,
-            show_default=True,
-            help="Responses per source to annotate, from different systems if possible.",
+            WholeNumber(1),
+            4,
+            "Responses per source to annotate, from different systems if possible.",
         ),
-        click.option(
-            "--aspects",
-            type=WholeNumber(1),
-            default=3,
-            show_default=True,
-            help="Criteria per response.",
-        ),
+        shown_option("--aspects", WholeNumber(1), 3, "Criteria per response."),
         click.option(
             "--exclude",
             multiple=True,
             metavar="FILE",
             help="Exclude the sources in this file, such as a test set. Repeatable.",
         ),
-        click.option(
-            "--validation",
-            type=Number(0, 1, below=True),
-            default=0.1,
-            show_default=True,
-            help="Share of sources for validation.",
+        shown_option(
+            "--validation", Number(0, 1, below=True), 0.1, "Share of sources for validation."
         ),
-        click.option(
+        shown_option(
             "--unresolved",
-            type=Number(0, 1),
-            default=0.25,
-            show_default=True,
-            help="Exclude examples with a larger share of errors that are not in the response.",
+            Number(0, 1),
+            0.25,
+            "Exclude examples with a larger share of errors that are not in the response.",
         ),
     )
 
@@ -91,9 +80,7 @@ def _sample_options(command: Command) -> Command:
 @text_options
 @_sample_options
 @seed_option
-@role_option
-@allow_model_option
-@model_options
+@asking_options
 @dry_run_option
 @click.option("--force", is_flag=True, help="Replace data from another run.")
 @json_option

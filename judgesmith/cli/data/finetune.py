@@ -16,6 +16,7 @@ from judgesmith.cli.shared.options import (
     dry_run_option,
     json_option,
     seed_option,
+    shown_option,
     together,
 )
 from judgesmith.cli.shared.places import OUTPUT, check_output
@@ -27,7 +28,7 @@ def _recipe_options(command: Command) -> Command:
     """Add the options that say how it is trained; their defaults are the published ones."""
 
     def one(name: str, kind: click.ParamType[Any], default: float, text: str) -> Any:
-        return click.option(name, type=kind, default=default, show_default=True, help=text)
+        return shown_option(name, kind, default, text)
 
     return together(
         command,
@@ -39,14 +40,7 @@ def _recipe_options(command: Command) -> Command:
         ),
         one("--warmup", Number(0, 1, below=True), 0.05, "Share of steps for the warm-up."),
         one("--weight-decay", Number(0), 0.01, "Weight decay of AdamW."),
-        click.option(
-            "--examples-per-step",
-            "batch",
-            type=WholeNumber(1),
-            default=16,
-            show_default=True,
-            help="Examples per step.",
-        ),
+        shown_option(("--examples-per-step", "batch"), WholeNumber(1), 16, "Examples per step."),
         one("--at-once", WholeNumber(1), 1, "Examples in memory at once."),
         one("--longest", WholeNumber(1), 4096, "Exclude examples with more tokens."),
         click.option("--max-steps", "steps", type=WholeNumber(1), help="Maximum number of steps."),

@@ -14,7 +14,13 @@ from judgesmith.cli.shared.cassettes import cassette_options, check_cassette, re
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.model_options import allow_model_option, announced, only_host_option
-from judgesmith.cli.shared.options import WholeNumber, dry_run_option, json_option, together
+from judgesmith.cli.shared.options import (
+    WholeNumber,
+    dry_run_option,
+    json_option,
+    shown_option,
+    together,
+)
 from judgesmith.cli.shared.places import OUTPUT, check_output
 from judgesmith.cli.shared.printing import (
     counted,
@@ -156,13 +162,11 @@ def _named(uri: str | None) -> str:
 @tool("experiment", old_names={"--workers": "--processes"})
 @click.argument("spec", metavar="SPEC.yaml")
 @click.option("-o", "--output", required=True, metavar="RUN", help="Folder for the results.")
-@click.option(
-    "--processes",
-    "workers",
-    type=WholeNumber(1),
-    default=1,
-    show_default=True,
-    help="Number of local processes. The same command on other machines joins the run.",
+@shown_option(
+    ("--processes", "workers"),
+    WholeNumber(1),
+    1,
+    "Number of local processes. The same command on other machines joins the run.",
 )
 @allow_model_option
 @only_host_option

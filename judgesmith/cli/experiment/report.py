@@ -8,21 +8,14 @@ import click
 
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import json_option
+from judgesmith.cli.shared.options import json_option, shown_option
 from judgesmith.cli.shared.places import page_place
 from judgesmith.cli.shared.printing import counted, print_json, say, say_notes
 
 
 @tool("report")
 @click.argument("run", metavar="RUN")
-@click.option(
-    "-o",
-    "--output",
-    default="report.html",
-    show_default=True,
-    metavar="PAGE.html",
-    help="Page to write.",
-)
+@shown_option(("-o", "--output"), str, "report.html", "Page to write.", metavar="PAGE.html")
 @click.option(
     "--spec",
     metavar="SPEC.yaml",

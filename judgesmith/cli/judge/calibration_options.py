@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.faults import OptionError
-from judgesmith.cli.shared.options import Command, Number, given_options, together
+from judgesmith.cli.shared.options import Command, Number, given_options, shown_option, together
 from judgesmith.errors import InputError
 from judgesmith.progress import OnProgress
 
@@ -44,13 +44,11 @@ def calibration_options(command: Command) -> Command:
             help="Calibrate scores to the human scale, with intervals; sets 30% of the sources "
             "aside.",
         ),
-        click.option(
-            "--coverage",
-            "confidence",
-            type=Number(0, 1, above=True, below=True),
-            default=0.9,
-            show_default=True,
-            help="Minimum coverage of the calibrated intervals.",
+        shown_option(
+            ("--coverage", "confidence"),
+            Number(0, 1, above=True, below=True),
+            0.9,
+            "Minimum coverage of the calibrated intervals.",
         ),
         click.option(
             "--within",

@@ -17,7 +17,13 @@ from judgesmith.cli.shared.data_options import (
 )
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
-from judgesmith.cli.shared.options import WholeNumber, dry_run_option, field_options, json_option
+from judgesmith.cli.shared.options import (
+    WholeNumber,
+    dry_run_option,
+    field_options,
+    json_option,
+    shown_option,
+)
 from judgesmith.cli.shared.places import OUTPUT, file_place
 from judgesmith.cli.shared.printing import (
     print_estimate,
@@ -54,27 +60,13 @@ PARTS = ("task", "criteria")
     help="Skip the task (criteria then come from observations alone) or the criteria.",
 )
 @click.option("--keep", metavar="FILE", help="Rubric whose task or criteria are kept.")
-@click.option(
-    "--batch-size",
-    type=WholeNumber(1),
-    default=5,
-    show_default=True,
-    help="Rated rows per prompt.",
-)
-@click.option(
-    "--max-criteria",
-    "most",
-    type=WholeNumber(1),
-    default=10,
-    show_default=True,
-    help="Maximum number of criteria.",
-)
-@click.option(
+@shown_option("--batch-size", WholeNumber(1), 5, "Rated rows per prompt.")
+@shown_option(("--max-criteria", "most"), WholeNumber(1), 10, "Maximum number of criteria.")
+@shown_option(
     "--max-characters",
-    type=WholeNumber(1),
-    default=40_000,
-    show_default=True,
-    help="Maximum characters of text per prompt; longer rows are skipped.",
+    WholeNumber(1),
+    40_000,
+    "Maximum characters of text per prompt; longer rows are skipped.",
 )
 @field_options(InferenceSettings, "inference")
 @field_options(CompileFields, "holdout", "split_rows", "percent_of_max", "seed")

@@ -26,7 +26,7 @@ from judgesmith.cli.shared.model_options import (
     allow_model_option,
     model_options,
 )
-from judgesmith.cli.shared.options import Command, field_options, judge_output_options
+from judgesmith.cli.shared.options import Command, field_options, judge_output_options, shown_option
 from judgesmith.cli.shared.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.shared.printing import (
     print_estimate,
@@ -76,13 +76,12 @@ def panel_options(command: Command) -> Command:
             help="Make one list of the errors that the JUDGEs find in a text: this model does, or "
             f"that of the first JUDGE ({SAME}), or a rule without a model.",
         ),
-        click.option(
+        shown_option(
             "--score",
-            type=click.Choice(("learned", "mean", "median")),
+            click.Choice(("learned", "mean", "median")),
+            "learned",
+            "How the JUDGEs' scores are combined: with learned weights, or by mean or median.",
             metavar="[learned|mean|median]",
-            default="learned",
-            show_default=True,
-            help="How the JUDGEs' scores are combined: with learned weights, or by mean or median.",
         ),
     ):
         command = option(command)

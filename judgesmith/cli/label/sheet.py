@@ -17,7 +17,7 @@ from judgesmith.cli.shared.agreement import estimate_text, three_digits
 from judgesmith.cli.shared.command import ToolCommand
 from judgesmith.cli.shared.data_options import texts_in
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import WholeNumber
+from judgesmith.cli.shared.options import WholeNumber, shown_option
 from judgesmith.cli.shared.places import OUTPUT, file_place
 from judgesmith.cli.shared.printing import print_json, print_table, say, say_notes
 
@@ -33,14 +33,11 @@ def command() -> None:
 
 @command.command("write", cls=ToolCommand)
 @writing_options
-@click.option(
-    "-n",
-    "--rows",
-    "n_items",
-    type=WholeNumber(3),
-    default=50,
-    show_default=True,
-    help="Number of scored responses: a third each with low, middle and high scores.",
+@shown_option(
+    ("-n", "--rows", "n_items"),
+    WholeNumber(3),
+    50,
+    "Number of scored responses: a third each with low, middle and high scores.",
 )
 @click.option("--scale", metavar="LOW..HIGH", help="Scale of the overall scores, shown to raters.")
 def write(
@@ -166,15 +163,7 @@ def _print(found: ExplanationRatings) -> None:
 
 @command.command("write-errors", cls=ToolCommand)
 @writing_options
-@click.option(
-    "-n",
-    "--rows",
-    "n_items",
-    type=WholeNumber(1),
-    default=40,
-    show_default=True,
-    help="Number of responses with errors.",
-)
+@shown_option(("-n", "--rows", "n_items"), WholeNumber(1), 40, "Number of responses with errors.")
 def write_errors(
     scores: str,
     data: str,

@@ -12,8 +12,14 @@ from judgesmith.cli.shared.command import DataArgument, tool
 from judgesmith.cli.shared.data_options import data_options, load_data
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models, judging_estimate, used
-from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
-from judgesmith.cli.shared.options import WholeNumber, dry_run_option, json_option, seed_option
+from judgesmith.cli.shared.model_options import ModelChoice
+from judgesmith.cli.shared.options import (
+    WholeNumber,
+    dry_run_option,
+    json_option,
+    seed_option,
+    shown_option,
+)
 from judgesmith.cli.shared.places import OUTPUT, file_place, refuse_existing
 from judgesmith.cli.shared.printing import (
     counted,
@@ -26,7 +32,7 @@ from judgesmith.cli.shared.printing import (
     usage_text,
 )
 from judgesmith.cli.shared.progress import counting
-from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.shared.role_options import asking_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,32 +57,23 @@ _HOW = {
 @tool("suggest", old_names={"--at-most": "--max-rows"})
 @click.argument("judge")
 @click.argument("data", cls=DataArgument, nargs=-1, required=True, metavar="DATA…")
-@click.option(
-    "-n",
-    "--rows",
-    "n",
-    type=WholeNumber(0),
-    default=20,
-    show_default=True,
-    help="Number of rows to choose.",
-)
+@shown_option(("-n", "--rows", "n"), WholeNumber(0), 20, "Number of rows to choose.")
 @click.option("-o", "--output", required=True, metavar="OUT.csv", help="Sheet to write.")
 @data_options
-@click.option(
+@shown_option(
     "--strategy",
-    type=click.Choice(["stratified", "coverage", "disagreement", "random"]),
-    default="stratified",
-    show_default=True,
-    help="Least certain rows in each part of the score range; evenly over the range; least certain "
-    "overall; or at random.",
+    click.Choice(["stratified", "coverage", "disagreement", "random"]),
+    "stratified",
+    (
+        "Least certain rows in each part of the score range; evenly over the range; least certain "
+        "overall; or at random."
+    ),
 )
-@click.option(
-    "--with-random",
-    "n_random",
-    type=WholeNumber(0),
-    default=0,
-    show_default=True,
-    help="Additional random rows, which may serve as test rows.",
+@shown_option(
+    ("--with-random", "n_random"),
+    WholeNumber(0),
+    0,
+    "Additional random rows, which may serve as test rows.",
 )
 @click.option(
     "--rate",
@@ -91,9 +88,7 @@ _HOW = {
     help="Maximum rows to score, sampled at random [default: all].",
 )
 @seed_option
-@role_option
-@allow_model_option
-@model_options
+@asking_options
 @dry_run_option
 @click.option("--force", is_flag=True, help="Replace an existing sheet, including its ratings.")
 @json_option

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import Command, Number
+from judgesmith.cli.shared.options import Command, Number, shown_option
 from judgesmith.cli.shared.printing import counted, visible
 from judgesmith.errors import shortened
 
@@ -110,13 +110,12 @@ MAX_UNSCORED = 0.05
 
 def max_unscored_option(command: Command) -> Command:
     """Add ``--max-unscored``."""
-    return click.option(
+    return shown_option(
         "--max-unscored",
-        type=Number(0, 1),
-        default=MAX_UNSCORED,
-        show_default=True,
+        Number(0, 1),
+        MAX_UNSCORED,
+        "Exit with status 1 if a larger share of the rows is unscored.",
         metavar="SHARE",
-        help="Exit with status 1 if a larger share of the rows is unscored.",
     )(command)
 
 

@@ -14,7 +14,7 @@ import click
 
 from judgesmith.cli.shared.cassettes import Taping, taped
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import Command, Number, WholeNumber, together
+from judgesmith.cli.shared.options import Command, Number, WholeNumber, shown_option, together
 from judgesmith.cli.shared.printing import say, say_notes
 from judgesmith.cli.shared.project import project_prices
 from judgesmith.cli.shared.stopping import opened
@@ -63,13 +63,7 @@ def model_options(command: Command) -> Command:
         ),
         click.option("--rpm", type=Number(0, above=True), help="Maximum requests per minute."),
         click.option("--tpm", type=Number(0, above=True), help="Maximum tokens per minute."),
-        click.option(
-            "--concurrency",
-            type=WholeNumber(1),
-            default=32,
-            show_default=True,
-            help="Maximum number of concurrent requests.",
-        ),
+        shown_option("--concurrency", WholeNumber(1), 32, "Maximum number of concurrent requests."),
         ledger_option,
     )
 
@@ -358,15 +352,17 @@ def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:
 
 def ledger_option(command: Command) -> Command:
     """Add ``--ledger``."""
-    return click.option(
+    return shown_option(
         "--ledger",
-        default=LEDGER,
-        show_default=True,
+        str,
+        LEDGER,
+        (
+            "Response cache: a file, or the postgresql:// URL of a shared database. "
+            "JUDGESMITH_LEDGER keeps its password off the command line."
+        ),
         metavar="PATH",
         envvar="JUDGESMITH_LEDGER",
         callback=_ledger_place,
-        help="Response cache: a file, or the postgresql:// URL of a shared database. "
-        "JUDGESMITH_LEDGER keeps its password off the command line.",
     )(command)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import click
 
@@ -63,11 +63,32 @@ class Number(click.FloatRange):
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+class TakenOptions:
+    """Base of dataclasses that hold options of a command."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> Self:
+        """Return what ``options`` say of the fields, and take it out of them."""
+        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
+
+
 def together(command: Command, *options: Callable[[Command], Command]) -> Command:
     """Return ``command`` with several options, which its help lists in this order."""
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def shown_option(
+    names: str | tuple[str, ...], kind: Any, default: Any, help_text: str, **more: Any
+) -> Callable[[Command], Command]:
+    """Return what adds an option whose help shows its default."""
+    names = (names,) if isinstance(names, str) else names
+    return click.option(
+        *names, type=kind, default=default, show_default=True, help=help_text, **more
+    )
 
 
 def json_option(command: Command) -> Command:
@@ -77,20 +98,13 @@ def json_option(command: Command) -> Command:
 
 def seed_option(command: Command) -> Command:
     """Add ``--seed``."""
-    return click.option(
-        "--seed", type=WholeNumber(0), default=0, show_default=True, help="Random seed."
-    )(command)
+    return shown_option("--seed", WholeNumber(0), 0, "Random seed.")(command)
 
 
 def confidence_option(command: Command) -> Command:
     """Add ``--confidence`` of reported intervals."""
-    return click.option(
-        "--confidence",
-        type=Number(0, 1, above=True, below=True),
-        default=0.95,
-        show_default=True,
-        help="Confidence level of the intervals.",
-    )(command)
+    share = Number(0, 1, above=True, below=True)
+    return shown_option("--confidence", share, 0.95, "Confidence level of the intervals.")(command)
 
 
 def map_option(command: Command) -> Command:

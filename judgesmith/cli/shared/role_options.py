@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.model_options import ModelAt, ModelChoice
-from judgesmith.cli.shared.options import Command
+from judgesmith.cli.shared.model_options import (
+    ModelAt,
+    ModelChoice,
+    allow_model_option,
+    model_options,
+)
+from judgesmith.cli.shared.options import Command, together
 
 if TYPE_CHECKING:
     import dspy
@@ -30,6 +35,11 @@ def role_option(command: Command) -> Command:
         help="Separate model for one role, such as writer=provider/model; for a panel member or "
         "supervisor also NAME=MODEL@URL. Shares the budget. Repeatable.",
     )(command)
+
+
+def asking_options(command: Command) -> Command:
+    """Add the options of a command that asks a saved judge; it is given them as ``choice``."""
+    return together(command, role_option, allow_model_option, model_options)
 
 
 def roles_of(given: Sequence[str]) -> dict[str, str]:

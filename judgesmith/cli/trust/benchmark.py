@@ -20,6 +20,7 @@ from judgesmith.cli.shared.options import (
     given_options,
     json_option,
     seed_option,
+    shown_option,
     together,
 )
 from judgesmith.cli.shared.places import OUTPUT, check_output
@@ -184,13 +185,11 @@ def _size_options(command: Command) -> Command:
             type=WholeNumber(1),
             help="Number of sources to sample [default: all].",
         ),
-        click.option(
-            "--references",
-            "n_references",
-            type=WholeNumber(1),
-            default=5,
-            show_default=True,
-            help="Maximum references per source: the best different ones.",
+        shown_option(
+            ("--references", "n_references"),
+            WholeNumber(1),
+            5,
+            "Maximum references per source: the best different ones.",
         ),
         click.option(
             "--candidates",
@@ -199,36 +198,24 @@ def _size_options(command: Command) -> Command:
             help="Generated reference candidates per source [default: 20 for the global "
             "perspective, else 0].",
         ),
-        click.option(
-            "--errors-per-text",
-            "steps",
-            type=WholeNumber(1),
-            default=15,
-            show_default=True,
-            help="Local: errors injected into a reference, one after another.",
+        shown_option(
+            ("--errors-per-text", "steps"),
+            WholeNumber(1),
+            15,
+            "Local: errors injected into a reference, one after another.",
         ),
-        click.option(
-            "--per-rating",
-            type=WholeNumber(1),
-            default=3,
-            show_default=True,
-            help="Global: texts per source and rating.",
+        shown_option("--per-rating", WholeNumber(1), 3, "Global: texts per source and rating."),
+        shown_option(
+            ("--anchors", "n_anchors"),
+            WholeNumber(1),
+            5,
+            "Global: rated anchors per rating to compare with.",
         ),
-        click.option(
-            "--anchors",
-            "n_anchors",
-            type=WholeNumber(1),
-            default=5,
-            show_default=True,
-            help="Global: rated anchors per rating to compare with.",
-        ),
-        click.option(
-            "--ratings-per-text",
-            "n_samples",
-            type=WholeNumber(1),
-            default=10,
-            show_default=True,
-            help="Global: model ratings per anchor candidate.",
+        shown_option(
+            ("--ratings-per-text", "n_samples"),
+            WholeNumber(1),
+            10,
+            "Global: model ratings per anchor candidate.",
         ),
     )
 

@@ -27,7 +27,7 @@ from judgesmith.cli.shared.judge_models import (
     role_names,
 )
 from judgesmith.cli.shared.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
-from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.cli.shared.options import (
     confidence_option,
     dry_run_option,
@@ -48,7 +48,7 @@ from judgesmith.cli.shared.printing import (
     wants_full,
 )
 from judgesmith.cli.shared.progress import counting
-from judgesmith.cli.shared.role_options import ROLE, models_by_part, role_option
+from judgesmith.cli.shared.role_options import ROLE, asking_options, models_by_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,9 +86,7 @@ if TYPE_CHECKING:
 )
 @confidence_option
 @seed_option
-@role_option
-@allow_model_option
-@model_options
+@asking_options
 @dry_run_option
 @json_option
 def command(

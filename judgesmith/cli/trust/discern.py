@@ -14,7 +14,7 @@ from judgesmith.cli.shared.data_options import texts_in
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models, judging_estimate, used
 from judgesmith.cli.shared.judged import Named, criterion_option, named
-from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.cli.shared.options import (
     Command,
     Number,
@@ -24,6 +24,7 @@ from judgesmith.cli.shared.options import (
     json_option,
     map_option,
     seed_option,
+    shown_option,
     text_options,
     together,
 )
@@ -42,7 +43,7 @@ from judgesmith.cli.shared.printing import (
     wants_full,
 )
 from judgesmith.cli.shared.progress import counting
-from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.shared.role_options import asking_options
 from judgesmith.cli.shared.verdicts import Verdict, discern_verdict, print_verdict
 from judgesmith.cli.trust.discern_texts import known_task, versions_in
 from judgesmith.errors import shortened
@@ -252,27 +253,27 @@ def _test_options(command: Command) -> Command:
     """Add the options that say what is tested, and how."""
     return together(
         command,
-        click.option(
+        shown_option(
             "--weights",
-            default=AUTO,
-            show_default=True,
+            str,
+            AUTO,
+            (
+                "Which criterion should detect which perturbation; auto uses the weights of the "
+                "data's task."
+            ),
             metavar="FILE|TASK|none",
-            help="Which criterion should detect which perturbation; auto uses the weights of the "
-            "data's task.",
         ),
-        click.option(
+        shown_option(
             "--by",
-            type=click.Choice(["criteria", "score"]),
-            default="criteria",
-            show_default=True,
-            help="Test the scores on criteria, or the overall score.",
+            click.Choice(["criteria", "score"]),
+            "criteria",
+            "Test the scores on criteria, or the overall score.",
         ),
-        click.option(
+        shown_option(
             "--form",
-            type=click.Choice(["normalised", "printed"]),
-            default="normalised",
-            show_default=True,
-            help="Form of the mean over criteria; 'printed' reproduces the paper's figures.",
+            click.Choice(["normalised", "printed"]),
+            "normalised",
+            "Form of the mean over criteria; 'printed' reproduces the paper's figures.",
         ),
         click.option(
             "--samples", type=WholeNumber(1), help="Answers per prompt [default: the judge's]."
@@ -307,9 +308,7 @@ def _test_options(command: Command) -> Command:
 @seed_option
 @click.option("-o", "--output", metavar="FOLDER", help="Folder for the report and scores.")
 @full_option
-@role_option
-@allow_model_option
-@model_options
+@asking_options
 @dry_run_option
 @click.option("--force", is_flag=True, help="Replace the results of another run.")
 @json_option

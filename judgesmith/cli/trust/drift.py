@@ -9,7 +9,7 @@ import click
 
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import Number, json_option, map_option, seed_option
+from judgesmith.cli.shared.options import Number, json_option, map_option, seed_option, shown_option
 from judgesmith.cli.shared.printing import counted, print_json, print_table, say, say_notes
 from judgesmith.cli.shared.verdicts import drift_verdict, print_verdict
 
@@ -37,21 +37,17 @@ _FEW = 30
 )
 @click.option("--against-inputs", metavar="DATA", help="Data that OLD contains scores of.")
 @map_option
-@click.option(
-    "--max-distance",
-    "tolerance",
-    type=Number(0, 1),
-    default=0.1,
-    show_default=True,
-    help="Maximum distance between distributions; 0.1 is a shift of 0.25 SD.",
+@shown_option(
+    ("--max-distance", "tolerance"),
+    Number(0, 1),
+    0.1,
+    "Maximum distance between distributions; 0.1 is a shift of 0.25 SD.",
 )
-@click.option(
-    "--max-share-change",
-    "share_tolerance",
-    type=Number(0, 1),
-    default=0.05,
-    show_default=True,
-    help="Maximum change of a share: of unscored rows, scripts or languages.",
+@shown_option(
+    ("--max-share-change", "share_tolerance"),
+    Number(0, 1),
+    0.05,
+    "Maximum change of a share: of unscored rows, scripts or languages.",
 )
 @seed_option
 @json_option

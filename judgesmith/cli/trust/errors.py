@@ -24,6 +24,7 @@ from judgesmith.cli.shared.options import (
     json_option,
     map_option,
     seed_option,
+    shown_option,
     together,
 )
 from judgesmith.cli.shared.places import page_place
@@ -80,13 +81,7 @@ def _reading_options(command: Command) -> Command:
             type=WholeNumber(0),
             help=f"Number of texts shown [default: {_SHOWN}; on a page as many as fit].",
         ),
-        click.option(
-            "--start",
-            type=WholeNumber(1),
-            default=1,
-            show_default=True,
-            help="First response shown.",
-        ),
+        shown_option("--start", WholeNumber(1), 1, "First response shown."),
         click.option("--worst", is_flag=True, help="Show the most severe errors first."),
         click.option(
             "--all", "everything", is_flag=True, help="Show responses without errors as well."
@@ -104,20 +99,10 @@ def _evaluation_options(command: Command) -> Command:
             help="Reference errors in DATA: perturbed places (edits), or human marks (errors) "
             "[default: edits if present, else errors].",
         ),
-        click.option(
-            "--overlap",
-            type=Number(0, 1),
-            default=0.5,
-            show_default=True,
-            help="Minimum character overlap of two matching errors.",
+        shown_option(
+            "--overlap", Number(0, 1), 0.5, "Minimum character overlap of two matching errors."
         ),
-        click.option(
-            "--major",
-            type=Number(1, 5),
-            default=3,
-            show_default=True,
-            help="Minimum severity of a major error.",
-        ),
+        shown_option("--major", Number(1, 5), 3, "Minimum severity of a major error."),
     )
 
 

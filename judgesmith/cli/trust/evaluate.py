@@ -30,7 +30,7 @@ from judgesmith.cli.shared.judged import (
     refuse_criterion,
     unscored_status,
 )
-from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.cli.shared.options import (
     confidence_option,
     dry_run_option,
@@ -50,7 +50,7 @@ from judgesmith.cli.shared.printing import (
     wants_full,
 )
 from judgesmith.cli.shared.progress import counting
-from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.shared.role_options import asking_options
 from judgesmith.cli.shared.verdicts import agreement_verdict, label_verdict, print_verdict
 from judgesmith.cli.trust.perspectives import (
     answer_scale,
@@ -87,9 +87,7 @@ if TYPE_CHECKING:
 @full_option
 @confidence_option
 @seed_option
-@role_option
-@allow_model_option
-@model_options
+@asking_options
 @dry_run_option
 @json_option
 def command(

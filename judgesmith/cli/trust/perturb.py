@@ -18,6 +18,7 @@ from judgesmith.cli.shared.options import (
     dry_run_option,
     json_option,
     seed_option,
+    shown_option,
     together,
 )
 from judgesmith.cli.shared.places import OUTPUT, rows_place
@@ -48,13 +49,15 @@ def _change_options(command: Command) -> Command:
             help="Task, which sets the perturbations: summarization, story_completion, "
             "question_answering or translation [default: stated by the rows].",
         ),
-        click.option(
+        shown_option(
             "--kinds",
-            default="task,controls",
-            show_default=True,
+            str,
+            "task,controls",
+            (
+                "Perturbations, such as reordering/minor, or the groups task, additions, controls "
+                "and all."
+            ),
             metavar="KIND,…",
-            help="Perturbations, such as reordering/minor, or the groups task, additions, controls "
-            "and all.",
         ),
         click.option(
             "--amount",

@@ -20,7 +20,7 @@ from judgesmith.cli.shared.judged import (
     refuse_criterion,
     unscored_status,
 )
-from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.cli.shared.options import (
     confidence_option,
     dry_run_option,
@@ -37,7 +37,7 @@ from judgesmith.cli.shared.printing import (
     say_under,
 )
 from judgesmith.cli.shared.progress import counting
-from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.shared.role_options import asking_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,9 +83,7 @@ _KINDS = {
 @max_unscored_option
 @confidence_option
 @seed_option
-@role_option
-@allow_model_option
-@model_options
+@asking_options
 @dry_run_option
 @json_option
 def command(

@@ -15,13 +15,14 @@ from judgesmith.cli.shared.cassettes import RECORD, REPLAY
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models, judging_estimate, used
-from judgesmith.cli.shared.model_options import (
-    AskedChoice,
-    ModelChoice,
-    allow_model_option,
-    model_options,
+from judgesmith.cli.shared.model_options import AskedChoice, ModelChoice
+from judgesmith.cli.shared.options import (
+    Number,
+    WholeNumber,
+    dry_run_option,
+    json_option,
+    shown_option,
 )
-from judgesmith.cli.shared.options import Number, WholeNumber, dry_run_option, json_option
 from judgesmith.cli.shared.printing import (
     print_estimate,
     print_json,
@@ -32,7 +33,7 @@ from judgesmith.cli.shared.printing import (
     usage_text,
 )
 from judgesmith.cli.shared.progress import counting
-from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.shared.role_options import asking_options
 from judgesmith.cli.shared.stopping import leave_unfinished
 from judgesmith.cli.shared.verdicts import print_verdict, recheck_verdict
 from judgesmith.errors import file_faults
@@ -49,40 +50,20 @@ _FRESH = 6 * 3600.0  # seconds after which answers of an interrupted recheck are
     },
 )
 @click.argument("judge")
-@click.option(
-    "--repeats",
-    "samples",
-    type=WholeNumber(1),
-    default=3,
-    show_default=True,
-    help="Requests per golden item, at most 100.",
+@shown_option(("--repeats", "samples"), WholeNumber(1), 3, "Requests per golden item, at most 100.")
+@shown_option(
+    "--tolerance", Number(0, 0.99), 0.05, "Tolerated change, as a share of the scale's width."
 )
-@click.option(
-    "--tolerance",
-    type=Number(0, 0.99),
-    default=0.05,
-    show_default=True,
-    help="Tolerated change, as a share of the scale's width.",
+@shown_option(
+    ("--pass-probability", "confidence"),
+    Number(0.5, 0.9999),
+    0.95,
+    "Probability of passing a judge that changed by exactly the tolerance.",
 )
-@click.option(
-    "--pass-probability",
-    "confidence",
-    type=Number(0.5, 0.9999),
-    default=0.95,
-    show_default=True,
-    help="Probability of passing a judge that changed by exactly the tolerance.",
+@shown_option(
+    ("--max-missing", "max_unscored"), Number(0, 0.99), 0.05, "Tolerated share of missing scores."
 )
-@click.option(
-    "--max-missing",
-    "max_unscored",
-    type=Number(0, 0.99),
-    default=0.05,
-    show_default=True,
-    help="Tolerated share of missing scores.",
-)
-@role_option
-@allow_model_option
-@model_options
+@asking_options
 @dry_run_option
 @json_option
 def command(

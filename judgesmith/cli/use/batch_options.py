@@ -12,7 +12,7 @@ import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.model_options import AskedChoice, ModelChoice
-from judgesmith.cli.shared.options import Command, Number, together
+from judgesmith.cli.shared.options import Command, Number, TakenOptions, shown_option, together
 from judgesmith.cli.shared.printing import print_json, say
 from judgesmith.cli.shared.stopping import leave_unfinished
 from judgesmith.progress import OnProgress, ProgressEvent
@@ -45,29 +45,23 @@ def batch_options(command: Command) -> Command:
             metavar="FOLDER",
             help="Folder for batch requests to submit yourself, and for their answers.",
         ),
-        click.option(
+        shown_option(
             "--poll",
-            type=Number(0, above=True),
-            default=60.0,
-            show_default=True,
+            Number(0, above=True),
+            60.0,
+            "Maximum time between two checks of a batch.",
             metavar="SECONDS",
-            help="Maximum time between two checks of a batch.",
         ),
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Batching:
+class Batching(TakenOptions):
     """What the command line says of batches."""
 
     batch: bool
     batch_files: str | None
     poll: float
-
-    @classmethod
-    def taken_from(cls, options: dict[str, Any]) -> Batching:
-        """Return what ``options`` say of batches, and take it out of them."""
-        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
 
     @property
     def wanted(self) -> bool:

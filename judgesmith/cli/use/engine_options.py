@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.model_options import AskedChoice, ModelChoice, announced
-from judgesmith.cli.shared.options import Command, WholeNumber, together
+from judgesmith.cli.shared.options import Command, TakenOptions, WholeNumber, shown_option, together
 
 if TYPE_CHECKING:
     import dspy
@@ -33,12 +33,11 @@ def engine_options(command: Command) -> Command:
     """Add ``--engine``, ``--address`` and ``--workers``."""
     return together(
         command,
-        click.option(
+        shown_option(
             ENGINE,
-            type=click.Choice([LOCAL, RAY]),
-            default=LOCAL,
-            show_default=True,
-            help="Where scoring runs: this process, or a Ray cluster.",
+            click.Choice([LOCAL, RAY]),
+            LOCAL,
+            "Where scoring runs: this process, or a Ray cluster.",
         ),
         click.option(
             ADDRESS,
@@ -54,17 +53,12 @@ def engine_options(command: Command) -> Command:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineChoice:
+class EngineChoice(TakenOptions):
     """What the command line says of engines."""
 
     engine: str
     address: str | None
     workers: int | None
-
-    @classmethod
-    def taken_from(cls, options: dict[str, Any]) -> EngineChoice:
-        """Return what ``options`` say of engines, and take it out of them."""
-        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
 
     def check(self, choice: ModelChoice, *, in_batches: bool) -> None:
         """Refuse what does not go together, before anything is read."""

@@ -8,7 +8,7 @@ from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import texts_in
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.judge_models import asked_models, saved_of_kind, used
-from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.cli.shared.options import (
     dry_run_option,
     recording_arguments,
@@ -25,7 +25,7 @@ from judgesmith.cli.shared.printing import (
     usage_text,
 )
 from judgesmith.cli.shared.progress import counting
-from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.shared.role_options import asking_options
 
 if TYPE_CHECKING:
     from judgesmith.experiments.benchmark.exemplars import ExemplarReport
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 
 @tool("exemplars")
 @recording_arguments
-@role_option
-@allow_model_option
-@model_options
+@asking_options
 @dry_run_option
 @recording_options
 def command(

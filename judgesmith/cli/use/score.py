@@ -11,11 +11,11 @@ from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.judge_models import asked_models, used
 from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
-from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.cli.shared.options import recording_options
 from judgesmith.cli.shared.places import OUTPUT
 from judgesmith.cli.shared.printing import counted, print_json, say, say_notes, spent_on, usage_text
-from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.shared.role_options import asking_options
 from judgesmith.cli.use.address_scoring import at_addresses, score_at_addresses
 from judgesmith.cli.use.batch_options import BatchChoice, Batching, batch_options, say_waiting
 from judgesmith.cli.use.engine_options import EngineChoice, engine_options
@@ -40,9 +40,7 @@ _OF_RANKS = (
     is_flag=True,
     help="Request unscored rows again, even in an unfinished run.",
 )
-@role_option
-@allow_model_option
-@model_options
+@asking_options
 @engine_options
 @batch_options
 @sizing_options

@@ -16,15 +16,10 @@ import click
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
-from judgesmith.cli.shared.model_options import (
-    AskedChoice,
-    ModelChoice,
-    allow_model_option,
-    model_options,
-)
-from judgesmith.cli.shared.options import Number, WholeNumber, json_option
+from judgesmith.cli.shared.model_options import AskedChoice, ModelChoice
+from judgesmith.cli.shared.options import Number, WholeNumber, json_option, shown_option
 from judgesmith.cli.shared.printing import counted, say
-from judgesmith.cli.shared.role_options import ROLE, role_option
+from judgesmith.cli.shared.role_options import ROLE, asking_options
 
 if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
@@ -37,14 +32,8 @@ _MEBIBYTE = 2**20
 
 @tool("serve")
 @click.argument("judges", nargs=-1, required=True, metavar="JUDGE…")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    help="Port to listen on; 0 takes a free one.",
-)
+@shown_option("--host", str, "127.0.0.1", "Address to listen on.")
+@shown_option("--port", click.IntRange(0, 65535), 8000, "Port to listen on; 0 takes a free one.")
 @click.option(
     "--token-env",
     metavar="NAME",
@@ -57,40 +46,16 @@ _MEBIBYTE = 2**20
     metavar="NAME",
     help="Host name that clients without a token may use. Repeatable.",
 )
-@click.option(
-    "--queue",
-    type=WholeNumber(0),
-    default=256,
-    show_default=True,
-    help="Maximum number of queued items.",
-)
-@click.option(
-    "--max-body",
-    type=Number(0, above=True),
-    default=4,
-    show_default=True,
-    help="Maximum size of a request or stream line in MiB.",
+@shown_option("--queue", WholeNumber(0), 256, "Maximum number of queued items.")
+@shown_option(
+    "--max-body", Number(0, above=True), 4, "Maximum size of a request or stream line in MiB."
 )
 @click.option(
     "--max-items", type=WholeNumber(1), help="Maximum items per batch request [default: 100]."
 )
-@click.option(
-    "--max-chars",
-    type=WholeNumber(1),
-    default=200_000,
-    show_default=True,
-    help="Maximum characters of each text.",
-)
-@click.option(
-    "--grace",
-    type=Number(0),
-    default=30,
-    show_default=True,
-    help="Seconds to wait for accepted requests at shutdown.",
-)
-@role_option
-@allow_model_option
-@model_options
+@shown_option("--max-chars", WholeNumber(1), 200_000, "Maximum characters of each text.")
+@shown_option("--grace", Number(0), 30, "Seconds to wait for accepted requests at shutdown.")
+@asking_options
 @json_option
 def command(
     judges: tuple[str, ...],

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import Command, map_option, reading, text_options, together
+from judgesmith.cli.shared.options import (
+    Command,
+    TakenOptions,
+    map_option,
+    reading,
+    text_options,
+    together,
+)
 from judgesmith.cli.shared.places import OUTPUT, check_output, file_place
 
 if TYPE_CHECKING:
@@ -50,7 +57,7 @@ def shard_arguments(command: Command) -> Command:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShardChoice:
+class ShardChoice(TakenOptions):
     """What the command line says of inputs and outputs."""
 
     inputs: tuple[str, ...]
@@ -58,11 +65,6 @@ class ShardChoice:
     form: str | None
     unordered: bool
     columns: str | None
-
-    @classmethod
-    def taken_from(cls, options: dict[str, Any]) -> ShardChoice:
-        """Return what ``options`` say of them, and take it out of them."""
-        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
 
     @property
     def named(self) -> str:

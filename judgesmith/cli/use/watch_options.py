@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import Command, together
+from judgesmith.cli.shared.options import Command, TakenOptions, together
 from judgesmith.cli.shared.printing import say, visible
 from judgesmith.errors import InputError, file_faults
 from judgesmith.progress import OnProgress, ProgressEvent
@@ -55,17 +55,12 @@ def watch_options(command: Command) -> Command:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Watching:
+class Watching(TakenOptions):
     """Who looks on at a run, as the command line says."""
 
     log: str | None
     metrics_port: int | None
     metrics_file: str | None
-
-    @classmethod
-    def taken_from(cls, options: dict[str, Any]) -> Watching:
-        """Return what ``options`` say of it, and take it out of them."""
-        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
 
     def check(self, *others: str | Path) -> None:
         """Refuse places where nothing can be written, or that are another file of the run."""
