@@ -114,7 +114,7 @@ def learned(found: Recorded, judge: str, split: Split, seed: int) -> dict[str, f
     known = [judgements[place] for place in split.tuning.tolist()]
     result = {"plain": plain}
     for name, lexical in (("criteria", False), ("lexical", True)):
-        numbers = FitAggregation(lexical=lexical, seed=seed, confirm=None).choose(tuning, known)
+        numbers = FitAggregation(lexical=lexical, seed=seed, amount=1).choose(tuning, known)
         scores = [aggregate(numbers, judgements[at], rows.items[at]).score for at in held]
         result[name] = agreement(scores, human) - plain
     shares = np.asarray([_shares(judgements[place]) for place in held], dtype=float)

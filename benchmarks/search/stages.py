@@ -116,22 +116,20 @@ def staged(name: str, seed: int, n_sources: int | None) -> Run:
         n_demonstrations=settings.n_demonstrations,
         n_trials=settings.n_rounds,
         seed=seed,
-        confirm=work.confirm("demonstrations"),
+        confirm=work.confirm,
     )
     pool, selection = examples_of(parts.pool), examples_of(parts.selection)
     shown = search.compile(started, trainset=pool, valset=selection)
     tuning = [one for rows in parts.tuning for one in examples_of(rows)]
     weighed, lexical = (
-        FitAggregation(lexical=allowed, seed=seed, confirm=work.confirm("aggregation")).compile(
-            shown, trainset=tuning
-        )
+        FitAggregation(lexical=allowed, seed=seed).compile(shown, trainset=tuning)
         for allowed in (False, True)
     )
     seconds = time.perf_counter() - start
     always = lexical
     if started is not inferred:
         always = search.compile(inferred, trainset=pool, valset=selection)
-        fit = FitAggregation(lexical=True, seed=seed, confirm=work.confirm("aggregation"))
+        fit = FitAggregation(lexical=True, seed=seed)
         always = fit.compile(always, trainset=tuning)
     judges = dict(zip(STAGES, (bare, started, shown, weighed, lexical, always), strict=True))
     demonstrations = shown.protocol.demonstrations.values()

@@ -85,7 +85,7 @@ def labelled(name: str, seed: int, strategy: str, n_sources: int | None) -> list
         if strategy != RANDOM:
             order = diverse_rows(candidates, order, n, known=set(data.groups[known].tolist()))
         known += [rest[place] for place in order[:n]]
-        fit = FitAggregation("q", lexical=True, seed=seed, confirm=None)
+        fit = FitAggregation("q", lexical=True, seed=seed, amount=1)
         learned = fit.choose(
             rows_to_fit(data, targets, known), [judgements[place] for place in known]
         )

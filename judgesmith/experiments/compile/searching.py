@@ -32,7 +32,7 @@ from judgesmith.optimizers.rows import Rows, rows_from
 from judgesmith.optimizers.space.candidates import SpaceSearch
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.storage import importances
-from judgesmith.optimizers.trials import ConfirmationResult, TrialRecord
+from judgesmith.optimizers.trials import ConfirmationResult, TrialRecord, without_nan
 from judgesmith.programs import Judge
 from judgesmith.programs.artifacts.record import as_loaded
 from judgesmith.programs.judging.rows import usage_of
@@ -80,16 +80,33 @@ def outcome_note(
     )
 
 
-def aggregation_note(
-    found: ConfirmationResult | None, names: Sequence[str], objective: str
-) -> list[str]:
-    """Return why the numbers of a judge are not weighed anew; nothing where they are."""
-    if found is None or found.passed:
+def weights_record(trials: Sequence[TrialRecord], amount: float) -> dict[str, Any]:
+    """Return the best way to weigh a judge's numbers, its gain, and how far the score moved to it.
+
+    The first of ``trials`` is the way before.
+    """
+    best = next(one for one in trials if one.allowed and not one.behind > 0)
+    gain, error = trials[0].behind, trials[0].standard_error
+    record = {"best": best.name, "gain": gain, "standard_error": error, "amount": amount}
+    return without_nan(record)
+
+
+def weights_note(found: Mapping[str, Any], first: str, objective: str) -> list[str]:
+    """Return how far the weights of a judge moved; nothing where they moved all the way."""
+    if found["best"] == first or found["amount"] == 1:
         return []
+    gain = (
+        f"the cross-validated {objective} by {number_text(found['gain'], '+.3f')}, standard error "
+        f"{number_text(found['standard_error'])}"
+    )
+    if not found["amount"]:
+        return [
+            f"the judge's numbers are weighed as before ({first}): the best other way "
+            f"({found['best']}) changes {gain}, which may be luck."
+        ]
     return [
-        f"the judge's numbers are weighed as before ({names[0]}): the best other way "
-        f"({names[found.number]}) changes the cross-validated {objective} by "
-        f"{tested_text(found)}, which may be luck."
+        f"the judge's numbers are weighed {found['amount']:.0%} of the way from {first} to "
+        f"{found['best']}, which changes {gain}."
     ]
 
 

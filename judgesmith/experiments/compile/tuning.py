@@ -14,7 +14,6 @@ from judgesmith.experiments.compile.searching import (
     SearchFiles,
     SearchLog,
     SearchProgress,
-    aggregation_note,
     balanced_notes,
     bridged_notes,
     confirmation_of,
@@ -26,6 +25,8 @@ from judgesmith.experiments.compile.searching import (
     rewrite_notes,
     search_notes,
     searched,
+    weights_note,
+    weights_record,
 )
 from judgesmith.experiments.compile.settings import CompileSettings, threshold_rule
 from judgesmith.experiments.compile.split import Parts, examples_of
@@ -440,7 +441,7 @@ class Tuning:
         ]
         ranks = {n: rank_of(objective.value(one), one.least_scored) for n, one in enumerate(tables)}
         number, found = select_trial(
-            self.confirm(stages[0]),
+            self.confirm,
             objective,
             {1: (tables[1], tables[0])},
             ranks,
@@ -589,13 +590,10 @@ class Tuning:
         self.history += [_trial("aggregation", trial) for trial in fit.trials_]
         self.notes += _lexical_note(fit)
         self.crossed = fit.crossed_
-        if fit.confirmation_ is not None:
-            self.confirmation = {
-                **(self.confirmation or {}),
-                "aggregation": fit.confirmation_.to_dict(),
-            }
-        names = [trial.name for trial in fit.trials_]
-        self.notes += aggregation_note(fit.confirmation_, names, str(fit.objective))
+        if fit.trials_:
+            weights = weights_record(fit.trials_, fit.amount_)
+            self.confirmation = {**(self.confirmation or {}), "aggregation": weights}
+            self.notes += weights_note(weights, fit.trials_[0].name, str(fit.objective))
         if self._limited and parts.pool is not None:
             # Whether the budget let the fit see the pool: its answers are on record if it did.
             unshown = parts.pool.without(shown_keys(judge.protocol.demonstrations))
@@ -609,7 +607,10 @@ class Tuning:
         if common["objective"].of_verdicts:
             # What thresholds make of few rows is mostly luck; what orders them well has good ones.
             common["objective"] = Agreement("q")
-        return FitAggregation(**{**common, "lm": lm or self.lm}, lexical=self._lexical)
+        amount = 1.0 if common.pop("confirm") is None else None
+        return FitAggregation(
+            **{**common, "lm": lm or self.lm}, lexical=self._lexical, amount=amount
+        )
 
     def _common(self, stage: str, n_items: int | None) -> dict[str, Any]:
         return {
@@ -618,18 +619,16 @@ class Tuning:
             "concurrency": self.concurrency,
             "seed": self.settings.seed,
             "on_progress": self.tell(stage, n_items),
-            "confirm": self.confirm(stage),
+            "confirm": self.confirm,
         }
 
-    def confirm(self, stage: str) -> ImprovementTest | None:
-        """Return the rule for one choice of this compilation, among which the level is shared."""
+    @property
+    def confirm(self) -> ImprovementTest | None:
+        """The rule for one choice; rubrics that compete before have half of its level."""
         rule, settings = self.settings.confirm, self.settings
-        if rule is None:
-            return None
-        shares = 2 if settings.learn_weights else 1
-        if stage != "aggregation" and settings.rubrics_compete and settings.optimizer != "protocol":
-            shares *= 2
-        return ImprovementTest(level=rule.level / shares)
+        if rule is None or not settings.rubrics_compete or settings.optimizer == "protocol":
+            return rule
+        return ImprovementTest(level=rule.level / 2)
 
     @property
     def _limited(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Literal, Unpack
@@ -19,7 +19,6 @@ from judgesmith.optimizers.fitting.cross_validation import (
     FEWEST_ROWS,
     FEWEST_SOURCES,
     LIMIT,
-    CrossValidatedAgreement,
     CrossValidatedFit,
     Way,
     no_scores,
@@ -30,11 +29,6 @@ from judgesmith.optimizers.rows import IntArray, Rows, rows_from
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.trials import (
     ENOUGH_SCORED,
-    ConfirmationResult,
-    ImprovementTest,
-    TrialRecord,
-    check_confirm,
-    pseudo_values,
     rank_of,
 )
 from judgesmith.programs.features import FEATURE_NAMES
@@ -95,6 +89,20 @@ class LinearFit:
     def predict(self, terms: FloatArray) -> FloatArray:
         steps = np.clip((terms - self.centers) / self.spreads, -LIMIT, LIMIT)
         return np.asarray(steps @ self.weights + self.intercept)
+
+    def aggregation(self, names: Sequence[str], scale: Scale) -> Aggregation:
+        """Return the sum of the terms that have a weight."""
+        used = np.flatnonzero(self.weights)
+        return Aggregation(
+            kind="linear",
+            terms=tuple(names[i] for i in used.tolist()),
+            centers=tuple(self.centers[used].tolist()),
+            spreads=tuple(self.spreads[used].tolist()),
+            weights=tuple(self.weights[used].tolist()),
+            limit=LIMIT,
+            intercept=self.intercept,
+            scale=scale,
+        )
 
 
 def fit_ridge(
@@ -200,7 +208,7 @@ class Combiner(Way):
             return lambda terms: np.asarray(terms.mean(axis=1))
         if np.ptp(self.rows.human[inside]) == 0:
             return no_scores
-        fit = self._fit(inside)
+        fit = self.linear(inside)
         return lambda terms: np.clip(fit.predict(terms), scale.low, scale.high)
 
     def aggregation(self) -> Aggregation:
@@ -208,25 +216,69 @@ class Combiner(Way):
             return self.own
         if self.name == "overall" or self.name == "mean":
             return Aggregation(kind=self.name)
-        fit = self._fit(np.arange(len(self.rows)))
-        used = np.flatnonzero(fit.weights)
-        return Aggregation(
-            kind="linear",
-            terms=tuple(self.names[i] for i in used.tolist()),
-            centers=tuple(fit.centers[used].tolist()),
-            spreads=tuple(fit.spreads[used].tolist()),
-            weights=tuple(fit.weights[used].tolist()),
-            limit=LIMIT,
-            intercept=fit.intercept,
-            scale=self.rows.scale,
-        )
+        return self.linear(np.arange(len(self.rows))).aggregation(self.names, self.rows.scale)
 
-    def _fit(self, inside: IntArray) -> LinearFit:
-        return fit_ridge(
-            self.columns[inside],
-            self.rows.human[inside],
-            kinds=[name.partition(":")[0] for name in self.names],
-            groups=self.rows.groups[inside],
+    def linear(self, inside: IntArray) -> LinearFit:
+        """Return the weighted sum that predicts ratings; of own numbers it is their own."""
+        own, columns = self.own, self.columns[inside]
+        if own is not None:
+            return LinearFit(
+                centers=np.asarray(own.centers),
+                spreads=np.asarray(own.spreads),
+                weights=np.asarray(own.weights),
+                intercept=own.intercept,
+            )
+        human, groups = self.rows.human[inside], self.rows.groups[inside]
+        if self.name in ("overall", "mean"):
+            mean = columns.mean(axis=1, keepdims=True)
+            whole = fit_ridge(mean, human, kinds=["overall"], groups=groups)
+            n = columns.shape[1]
+            return LinearFit(
+                centers=np.repeat(whole.centers, n),
+                spreads=np.repeat(whole.spreads, n),
+                weights=np.repeat(whole.weights / n, n),
+                intercept=whole.intercept,
+            )
+        kinds = [name.partition(":")[0] for name in self.names]
+        return fit_ridge(columns, human, kinds=kinds, groups=groups)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Between(Way):
+    """A weighted sum on the way from one combiner to another."""
+
+    first: Combiner
+    taken: Combiner
+    amount: float
+
+    @property
+    def scale(self) -> Scale:
+        return self.first.rows.scale
+
+    def fitted(self, inside: IntArray) -> Callable[[FloatArray], FloatArray]:
+        if np.ptp(self.first.rows.human[inside]) == 0:
+            return no_scores
+        fit, scale = self.linear(inside), self.scale
+        return lambda terms: np.clip(fit.predict(terms), scale.low, scale.high)
+
+    def aggregation(self) -> Aggregation:
+        return self.linear(np.arange(len(self.columns))).aggregation(self.names, self.scale)
+
+    def linear(self, inside: IntArray) -> LinearFit:
+        """Return the sum; a term is limited where the rows' own spread limits it."""
+        centers, spreads, _ = _standardised(self.columns[inside])
+        spreads = np.where(spreads > 0, spreads, 1.0)
+        slopes, level = np.zeros(len(self.names)), 0.0
+        for one, share in ((self.first, 1 - self.amount), (self.taken, self.amount)):
+            fit = one.linear(inside)
+            own = share * fit.weights / fit.spreads
+            slopes[[self.names.index(name) for name in one.names]] += own
+            level += share * fit.intercept - float(own @ fit.centers)
+        return LinearFit(
+            centers=centers,
+            spreads=spreads,
+            weights=slopes * spreads,
+            intercept=level + float(slopes @ centers),
         )
 
 
@@ -286,9 +338,10 @@ class FitAggregation(CrossValidatedFit):
 
     Four combiners compete, simplest first: the model's own overall score; the mean of its criteria;
     learned weights on both; learned weights with lexical features. Learned weights that the student
-    has already compete before all others. The simplest one within a standard error of the best, or
-    else the best one, replaces the first if it passes (see ``ImprovementTest``), and is fitted on
-    all rows. Rows that the judge shows as demonstrations are left out.
+    has already compete before all others. The score moves from the first combiner towards the one
+    with the best cross-validated agreement, as far as its gain is more than error: by
+    1 - (standard error / gain)^2, and not at all below 0. Rows that the judge shows as
+    demonstrations are left out.
 
     Parameters
     ----------
@@ -298,9 +351,9 @@ class FitAggregation(CrossValidatedFit):
         Whether lexical features may enter. Where they may not, what they would add is reported.
     n_folds, n_repeats : int
         Of the cross-validation over sources.
-    confirm : ImprovementTest or None
-        By what rule another combiner replaces the first, whose cross-validated gain is tested; None
-        takes the simplest one within a standard error of the best.
+    amount : float or None
+        How far the score moves to the best combiner, from 0 to 1; None takes what the
+        cross-validation supports.
     **shared
         As for ``JudgeOptimizer``.
 
@@ -310,18 +363,17 @@ class FitAggregation(CrossValidatedFit):
         The combiners that competed, simplest first; set by ``compile``. Empty where there was too
         little to learn from.
     chosen_ : str
-        The one taken.
-    confirmation_ : ConfirmationResult or None
-        Of the best combiner; its number is its place in ``trials_``. None where no other is better
-        than the first, or without a rule.
+        The best one, or the first where the score stays as it was.
+    amount_ : float
+        How far the score moved to it, from 0 to 1.
     crossed_ : dict of str to float
-        Of labels, what the one taken says of each row when it is fitted on other sources, as a
-        share of its scale, by key; a threshold is selected by it.
+        Of labels, what the judge says of each row when its weights are fitted on other sources, as
+        a share of its scale, by key; a threshold is selected by it.
 
     References
     ----------
-    Breiman et al. (1984), "Classification and Regression Trees", section 3.4.3, for the rule of
-    one standard error; here it is the error of the distance to the best, as combiners share rows.
+    Efron and Morris (1973), "Stein's estimation rule and its competitors", for the share of a
+    squared gain that is not error; the standard error is that of a jackknife over sources.
     """
 
     def __init__(
@@ -332,13 +384,14 @@ class FitAggregation(CrossValidatedFit):
         n_folds: int = 3,
         n_repeats: int = 10,
         metric: AnyObjective | None = None,
-        confirm: ImprovementTest | None = ImprovementTest(),  # noqa: B008 - a frozen record
+        amount: float | None = None,
         **shared: Unpack[RowSettings],
     ) -> None:
         super().__init__(objective, n_folds=n_folds, n_repeats=n_repeats, metric=metric, **shared)
-        check_confirm(confirm)
+        if amount is not None and not 0 <= amount <= 1:
+            raise InputError(f"amount must be from 0 to 1, or None; got {amount}.")
         self.lexical = lexical
-        self.confirm = confirm
+        self.amount = amount
 
     def compile(
         self,
@@ -384,9 +437,9 @@ class FitAggregation(CrossValidatedFit):
         judgements = rows.at(judgements, scored)
         rows = rows.take(scored)
         self.trials_ = ()
-        self.confirmation_: ConfirmationResult | None = None
         self.crossed_: dict[str, float] = {}
         self.chosen_: str = "own" if own.kind == "linear" else own.kind
+        self.amount_ = 0.0
         n_sources = len(np.unique(rows.groups))
         if len(rows) < FEWEST_ROWS or n_sources < FEWEST_SOURCES or np.ptp(rows.human) == 0:
             return own
@@ -394,40 +447,40 @@ class FitAggregation(CrossValidatedFit):
         table = rows.judged(judgements, judge_scale=PERCENT)
         allowed = [one.name for one in combiners if one.name != "lexical" or self.lexical]
         found = self._compared(table, combiners, part=2, allowed=allowed)
-        self.chosen_ = simplest_within_an_error(self.trials_)
-        if self.confirm is not None:
-            self.chosen_ = self._confirmed(self.confirm, found, n_rows=len(rows))
-        taken = next(one for one in combiners if one.name == self.chosen_)
+        best = max(allowed, key=lambda name: rank_of(found[name].value, 1.0))
+        first, taken = combiners[0], next(one for one in combiners if one.name == best)
+        if taken is not first:
+            supported = amount_supported(*found[first.name].behind(found[best]))
+            self.amount_ = supported if self.amount is None else self.amount
+        way: Combiner | Between = first
+        if self.amount_:
+            self.chosen_ = best
+            way = taken if self.amount_ == 1 else _between(combiners, taken, self.amount_)
         if rows.scale.is_verdict:
-            points = self._folds(table, part=2).left_out(taken.predictions)
+            points = self._folds(table, part=2).left_out(way.predictions)
             keys = (item.key for item in rows.items)
-            self.crossed_ = {k: taken.scale.fraction(x) for k, x in zip(keys, points, strict=True)}
-        return taken.aggregation()
+            self.crossed_ = {k: way.scale.fraction(x) for k, x in zip(keys, points, strict=True)}
+        return way.aggregation()
 
-    def _confirmed(
-        self, rule: ImprovementTest, crossed: Mapping[str, CrossValidatedAgreement], *, n_rows: int
-    ) -> str:
-        """Return the simplest combiner within an error of the best, or the best, if it passes."""
-        trials = self.trials_
-        first = crossed[trials[0].name]
-        others = [n for n, trial in enumerate(trials) if n and trial.allowed]
-        ranks = {n: rank_of(trials[n].value, 1.0) for n in (0, *others)}
-        preferred = next(n for n, trial in enumerate(trials) if trial.name == self.chosen_)
-        ranks[preferred] = (True, math.inf)
-        shares, values = {}, {}
-        for n in others:
-            own = crossed[trials[n].name]
-            moved = own.without - first.without
-            shares[n] = pseudo_values(own.value - first.value, moved)
-            values[n] = own.value, first.value
-        taken = self.confirmation_ = rule.decided(
-            shares,
-            ranks,
-            values,
-            dict.fromkeys(others, n_rows),
-            rng=np.random.default_rng([self.seed, 6]),
-        )
-        return trials[taken.number if taken is not None and taken.passed else 0].name
+
+def _between(combiners: Sequence[Combiner], taken: Combiner, amount: float) -> Between:
+    widest = combiners[-1]  # has the terms of all others
+    return Between(
+        name=taken.name,
+        names=widest.names,
+        columns=widest.columns,
+        changed=widest.changed,
+        first=combiners[0],
+        taken=taken,
+        amount=amount,
+    )
+
+
+def amount_supported(gain: float, error: float) -> float:
+    """Return the share of a squared gain that is more than its standard error explains, 0 to 1."""
+    if math.isinf(gain):
+        return 1.0  # before, nothing agreed at all
+    return round(1 - (error / gain) ** 2, 2) if gain > error else 0.0
 
 
 def _places_to_learn_from(judgements: Sequence[Judgement]) -> list[int]:
@@ -440,13 +493,3 @@ def _places_to_learn_from(judgements: Sequence[Judgement]) -> list[int]:
 
 def _scored(judgement: Judgement) -> set[str]:
     return {name for name, one in judgement.criteria.items() if one.score is not None}
-
-
-def simplest_within_an_error(trials: Sequence[TrialRecord]) -> str:
-    """Return the first allowed combiner that is no more than a standard error behind the best."""
-    near = (
-        one.name
-        for one in trials
-        if one.allowed and not math.isnan(one.value) and not one.behind > one.standard_error
-    )
-    return next(near, trials[0].name)

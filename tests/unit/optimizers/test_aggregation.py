@@ -13,17 +13,17 @@ from judgesmith.optimizers.fitting import aggregation
 from judgesmith.optimizers.fitting.aggregation import (
     FEWEST_ROWS,
     LIMIT,
+    Between,
     LinearFit,
     Whitening,
+    amount_supported,
     combiners_of,
     fit_ridge,
-    simplest_within_an_error,
 )
 from judgesmith.optimizers.fitting.cross_validation import SourceFolds
 from judgesmith.optimizers.objectives.agreement import AbsoluteError, Kappa
 from judgesmith.optimizers.objectives.combining import WeightedSum
 from judgesmith.optimizers.rows import rows_from
-from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.judging.scoring import aggregate
 from judgesmith.signatures import (
@@ -94,7 +94,26 @@ def test_the_way_that_knows_is_taken(law, chosen):
     fit = fitting()
     aggregation = fit.choose(*rows_and_judgements(120, law=law))
     assert fit.chosen_ == chosen
+    assert fit.amount_ == (0 if chosen == "overall" else pytest.approx(1, abs=0.1))
     assert aggregation.kind == ("linear" if chosen == "criteria" else chosen)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("amount", [0, 0.5, 1])
+def test_the_score_moves_as_far_as_it_is_told(amount):
+    rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
+    fit = fitting(amount=amount)
+    found = fit.choose(rows, judgements)
+    assert fit.amount_ == amount
+    weight = dict(zip(found.terms, found.weights, strict=True)).get("criterion:b", 0)
+    wholly = fitting(amount=1).choose(rows, judgements)
+    assert weight == pytest.approx(amount * wholly.weights[wholly.terms.index("criterion:b")])
+
+
+@pytest.mark.parametrize("amount", [-0.1, 1.1, float("nan")])
+def test_an_amount_that_is_no_share_is_refused(amount):
+    with pytest.raises(ValueError, match="amount"):
+        FitAggregation(amount=amount)
 
 
 @pytest.mark.no_cover
@@ -114,29 +133,19 @@ def test_lexical_features_are_reported_and_not_taken_unless_allowed():
     assert fit.chosen_ != "lexical"
 
 
-def trial(name, value, behind, error, *, allowed=True):
-    return TrialRecord(name=name, value=value, behind=behind, standard_error=error, allowed=allowed)
-
-
-def test_the_simplest_allowed_and_defined_way_within_a_standard_error_is_taken():
-    trials = [
-        trial("overall", 1.0, 0.3, 0.2),
-        trial("mean", 1.2, 0.1, 0.15),
-        trial("criteria", 1.3, 0.0, 0.0),
-    ]
-    assert simplest_within_an_error(trials) == "mean"
-    trials = [
-        trial("overall", float("nan"), float("inf"), float("nan")),
-        trial("criteria", 1.0, 0.0, 0.0),
-    ]
-    assert simplest_within_an_error(trials) == "criteria"
-    assert simplest_within_an_error(trials[:1]) == "overall"
-    trials = [
-        trial("overall", 0.5, 0.5, 0.1),
-        trial("lexical", 2.0, -1.0, 0.1, allowed=False),
-        trial("criteria", 1.0, 0.0, 0.0),
-    ]
-    assert simplest_within_an_error(trials) == "criteria"
+@pytest.mark.parametrize(
+    ("gain", "error", "amount"),
+    [
+        (0.2, 0.1, 0.75),
+        (0.1, 0.1, 0),
+        (-0.3, 0.1, 0),
+        (0, 0, 0),
+        (0.1, 0, 1),
+        (math.inf, math.nan, 1),
+    ],
+)
+def test_the_amount_is_the_share_of_a_squared_gain_that_is_no_error(gain, error, amount):
+    assert amount_supported(gain, error) == amount
 
 
 def test_halves_share_no_source_and_predict_every_row():
@@ -357,10 +366,35 @@ def ways():
     return rows, judgements, {way.name: way for way in combiners_of(rows, judgements)}
 
 
-@pytest.mark.parametrize("name", ["overall", "mean", "criteria", "lexical"])
+def between(by_name, amount, first="overall", taken="criteria"):
+    widest = by_name["lexical"]
+    return Between(
+        name=taken,
+        names=widest.names,
+        columns=widest.columns,
+        first=by_name[first],
+        taken=by_name[taken],
+        amount=amount,
+    )
+
+
+@pytest.mark.parametrize("first", ["overall", "mean"])
+def test_between_two_ways_is_the_weighted_mean_of_what_they_predict(first):
+    rows, _, by_name = ways()
+    inside, terms = np.arange(len(rows)), by_name["lexical"].columns
+    way = between(by_name, amount=0.3, first=first)
+    n_asked = len(by_name["criteria"].names)
+    start = terms[:, :1] if first == "overall" else terms[:, 1:n_asked]
+    before = by_name[first].linear(inside).predict(start)
+    after = by_name["criteria"].linear(inside).predict(terms[:, :n_asked])
+    assert way.linear(inside).predict(terms) == pytest.approx(0.7 * before + 0.3 * after)
+
+
+@pytest.mark.parametrize("name", ["overall", "mean", "criteria", "lexical", "between"])
 def test_the_judge_scores_what_the_fit_predicts(name):
     rows, judgements, by_name = ways()
     everything = np.arange(len(rows))
+    by_name["between"] = between(by_name, amount=0.3)
     predicted = by_name[name].predictions(everything, everything)
     learned = by_name[name].aggregation()
     for item, judgement, expected in zip(rows.items, judgements, predicted, strict=True):
