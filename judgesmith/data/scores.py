@@ -170,9 +170,9 @@ class RecordedLabel:
             raise DataError(
                 [Problem(where=self.where, field="label", expected=expected, came=came)]
             )
-        score = scale.read(label) if judgement.score is None else judgement.score
+        certain = scale.read(label) if scale.ordered else float(label == scale.positive)
         return Judgement(
-            score=score,
+            score=certain if judgement.score is None else judgement.score,
             explanation=self.explanation,
             criteria=judgement.criteria,
             label=label,

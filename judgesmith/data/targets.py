@@ -306,7 +306,7 @@ def all_targets(dataset: DataSet, target: str, aggregate: Aggregate = "mean") ->
     labels = None
     if not scale.ordered:
         labels = np.where(np.isnan(values), -1, np.nan_to_num(values)).astype(np.intp)
-        values = np.where(np.isnan(values) | (values == scale.high), values, scale.low)
+        values = np.where(np.isnan(values), np.nan, values == scale.read(scale.positive))
     return Targets(
         name=target,
         scale=scale,

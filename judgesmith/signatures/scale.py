@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -39,7 +40,8 @@ class Scale(FrozenModel):
         The label of good responses, where the labels are verdicts such as pass and fail; None on
         scales of ratings. See :meth:`of_labels`.
     ordered : bool
-        False for three or more verdicts without an order.
+        False for three or more verdicts without an order; scores are then from 0 to 1, the
+        probability of the positive one.
 
     Raises
     ------
@@ -78,6 +80,8 @@ class Scale(FrozenModel):
             return _written(value)
         if isinstance(value, list | tuple) and len(value) == 2:
             return {"low": value[0], "high": value[1]}
+        if isinstance(value, Mapping) and value.get("ordered") is False:
+            return {**value, "low": 0, "high": 1}  # earlier files count the labels
         return value
 
     @model_validator(mode="after")
@@ -93,7 +97,7 @@ class Scale(FrozenModel):
         if self.labels:
             if len(set(self.labels)) != len(self.labels):
                 raise InputError(f"labels must differ from each other; got {list(self.labels)}.")
-            if self.high - self.low != len(self.labels) - 1:
+            if self.ordered and self.high - self.low != len(self.labels) - 1:
                 raise InputError(
                     f"{len(self.labels)} labels need {len(self.labels)} whole points; "
                     f"got {self.low:g} to {self.high:g}."
@@ -154,6 +158,11 @@ class Scale(FrozenModel):
     def is_verdict(self) -> bool:
         """Whether this is a set of labels with a positive one, and no scale of ratings."""
         return self.positive is not None
+
+    @property
+    def good_from(self) -> float:
+        """The least points of a target that say of a response that it is good."""
+        return self.read(self.positive) if self.ordered else self.high
 
     def __str__(self) -> str:
         """Return ``low..high`` or, of verdicts, their labels: the form that :meth:`parse` reads."""
@@ -402,6 +411,8 @@ def level_of(percent: float, scale: Scale) -> Level:
     if is_percent(scale):
         return whole(percent)
     points = scale.points(percent / 100)
+    if not scale.ordered:
+        return scale.labels[-1 if points >= 0.5 else 0]
     nearest = round(points)
     if abs(points - int(points)) == 0.5:
         up, middle = int(points) + 1, (scale.low + scale.high) / 2

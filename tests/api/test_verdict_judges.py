@@ -101,6 +101,6 @@ def test_labels_without_an_order_are_judged_and_saved(tmp_path):
     judge = p.VerdictJudge(answers=UNORDERED, rubric=RUBRIC)
     found = judge(source="It rained.", response="It rained.")
     assert found.label == max(found.probability, key=found.probability.__getitem__)
-    assert found.score == pytest.approx(2 * found.probability["right"])
+    assert found.score == pytest.approx(found.probability["right"])
     assert judge.scale == UNORDERED
     assert UNORDERED.of_labels(*UNORDERED.labels, positive="right") == judge.scale

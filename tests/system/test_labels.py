@@ -230,3 +230,27 @@ def test_what_labels_have_not_is_refused_with_what_to_do_instead(run, option, wh
     assert status == 2
     assert why in err.replace("\n  ", " ")
     assert instead in err.replace("\n  ", " ")
+
+
+def test_labels_with_a_backslash_go_through_compile_score_and_evaluate(run, folder):
+    words = ("c:\\new", "c:\\temp\\")
+    rows = [
+        {
+            "source_id": f"s{n}",
+            "source": f"The bridge number {n} opened on Monday. Ann cut the ribbon.",
+            "response": "Ann cut the ribbon when it opened." if n % 2 else "Bananas: 77.",
+            "human": {"ok": [words[n % 2]]},
+        }
+        for n in range(60)
+    ]
+    (folder / "odd.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    said = "--positive", words[1]
+    chosen = "--choose", "weighting=none"
+    assert run("compile", "odd.jsonl", "-o", "odd", *said, *chosen)[0] == 0
+    assert run("score", "odd", "odd.jsonl", "-o", "odd.csv")[0] == 0
+    status, out, _ = run("evaluate", "odd.csv", "odd.jsonl", *said, "--json")
+    assert status == 0
+    found = json.loads(out)
+    assert found["labels"]["labels"] == [*words]
+    assert found["labels"]["tnr"]["value"] == 1
+    assert run("export", "odd", "--to", "python", "-o", "odd.py")[0] == 0

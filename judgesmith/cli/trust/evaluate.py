@@ -262,9 +262,12 @@ def _label_notes(
     found: Evaluation | PreferenceEvaluation, dataset: DataSet, *, answers: Scale | None
 ) -> list[str]:
     """Return how scores became labels, or why they could not."""
+    from judgesmith.data.targets import criteria_behind
     from judgesmith.experiments import Evaluation
 
-    if not isinstance(found, Evaluation) or not dataset.scales[found.target].is_verdict:
+    if not isinstance(found, Evaluation):
+        return []
+    if not all(dataset.scales[one].is_verdict for one in criteria_behind(dataset, found.target)[1]):
         return []
     if found.labels is not None:
         return [found.labels.note] if found.labels.note else []

@@ -118,7 +118,7 @@ def label_summary(dataset: DataSet, targets: Targets, *, rng: np.random.Generato
         table - scale.low, sources=sources.tolist(), n_labels=len(scale.labels), rng=rng
     )
     if len(names) == 2:
-        levels = range(int(scale.low), int(scale.high) + 1)
+        levels = range(len(scale.labels))
         kappa = pairwise_kappa(
             table, sources=sources.tolist(), levels=[*levels], weights="nominal", rng=rng
         )

@@ -43,8 +43,7 @@ def people_labels(table: PredictionTable) -> Scale:
 
 def is_good(table: PredictionTable) -> BoolArray:
     """Return which rows people gave the positive label, or a better one."""
-    scale = people_labels(table)
-    return np.asarray(table.human >= scale.read(scale.positive))
+    return np.asarray(table.human >= people_labels(table).good_from)
 
 
 def table_verdicts(table: PredictionTable, rule: ThresholdRule) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import json
 import re
@@ -26,6 +25,8 @@ _SCHEMA = re.compile(r"^\{(\w+)\} +# note: .*?JSON schema: (\{.*\})\s*$", re.MUL
 _SCORE_FIELD = re.compile(
     r"^\d+\. `(?:score|better|verdict)` \((?:Literal(\[.*\])|\w+)\): (.*)$", re.MULTILINE
 )
+# DSPy quotes labels, and escapes a quote in those that have both kinds; no backslash.
+_LABEL = re.compile(r"""(?:'([^']*)'|"([^"]*)"|'((?:\\'|[^'])*)')(?=, ['"]|\]$)""")
 _ENDS = re.compile(r"a whole number from (-?\d+) \(.*?\) to (-?\d+) \(")
 ABSENT = "(none)"
 _CLOSING = "\n\nRespond with the corresponding output fields"
@@ -106,7 +107,8 @@ def _answers_on(system: str, schemas: Mapping[str, Mapping[str, Any]]) -> Scale:
         found = _SCORE_FIELD.search(system, system.find(_OUTPUTS), system.find(_END_OF_FIELDS))
         if found is None:
             return PERCENT
-        labels = ast.literal_eval(found[1]) if found[1] else ()
+        quoted = _LABEL.findall(found[1] or "")
+        labels = [one or two or both.replace("\\'", "'") for one, two, both in quoted]
         description = found[2]
     if len(labels) > 1:
         return Scale.categorical(*map(str, labels))

@@ -82,9 +82,9 @@ def test_labels_without_an_order_go_by_the_likeliest():
     found = judged({"rude": 0.4, "wrong": 0.3, "right": 0.3}, answers=UNORDERED)
     assert found.label == "rude"
     assert found.probability == pytest.approx({"rude": 0.4, "wrong": 0.3, "right": 0.3})
-    assert found.score == pytest.approx(2 * 0.3)  # the share of the good one, on 0..2
+    assert found.score == pytest.approx(0.3)  # the probability of the good one
     two = judged(answer("wrong"), answer("right"), answers=UNORDERED, samples=2, temperature=1.0)
-    assert (two.label, two.score) == ("wrong", 1.0)
+    assert (two.label, two.score) == ("wrong", 0.5)
 
 
 def test_labels_in_an_order_have_an_expected_place():
@@ -234,6 +234,9 @@ def test_other_families_refuse_labels_that_scores_cannot_order():
         ("不合格", "合格"),
         ("null", "None"),
         ("it isn't", 'it\'s "x"'),
+        ("c:\\new", "c:\\temp"),
+        ("\\bad\\", "\\good\\"),
+        ("n\\a", 'o\\k "x"'),
     ],
 )
 @pytest.mark.parametrize("weighting", ["none", "probabilities"])
