@@ -393,7 +393,8 @@ def estimate_run(
     whole = replace(effort, characters=characters) + taught
     if settings.infers_guidelines and str(lm.model) != OFFLINE:
         guided = guidelines_effort(dataset, parts.pool_places)
-        whole += guided + one * (n_selection if guided.calls else 0)  # with them, and without
+        # With them all, without them, and without each.
+        whole += guided + one * (n_selection * (1 + settings.guidelines) if guided.calls else 0)
     costs = [whole.usd(known_price(one)) for one in (lm, *others)]
     known_costs = [one for one in costs if one is not None]
     return RunEstimate.of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from judgesmith.experiments.compile.tuning import Tuning, deciding_objective
 from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.base import OFFLINE
 from judgesmith.optimizers.predictions import SCORE, FloatArray, PredictionTable
+from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.trials import ConfirmationResult
 from judgesmith.programs import Judge
 from judgesmith.programs.artifacts.saved import SavedJudge
@@ -223,8 +224,7 @@ def _better_guided(work: Tuning, parts: Parts, start: Judge, guided: Judge) -> J
     tables, number, _ = work.held(guided, start, parts.selection, stages=stages)
     objective = deciding_objective(work.settings)
     values = [objective.value(table) for table in tables]
-    nearer = np.subtract(*map(_distances, reversed(tables)))
-    fixed, broken = int((nearer > MOVED).sum()), int((nearer < -MOVED).sum())
+    fixed, broken = _changed(*tables)
     taken = "without" if number else "with"
     work.history += [
         {
@@ -236,15 +236,38 @@ def _better_guided(work: Tuning, parts: Parts, start: Judge, guided: Judge) -> J
         }
         for name, value, table in zip(("with", "without"), values, tables, strict=True)
     ]
-    n_alone = len(guided.protocol.rubric.guidelines) * len(parts.selection)
     work.notes.append(
         f"the judge {taken} guidelines was taken: {objective} {number_text(values[0])} with them, "
         f"{number_text(values[1])} without, on the {len(parts.selection)} validation rows. They "
         f"fixed {fixed} rows and broke {broken}, all together: scores came nearer to people's, or "
-        f"went away, by more than {MOVED:.0%} of the scale. What each changes by itself was not "
-        f"measured; that takes {n_alone} judgements."
+        f"went away, by more than {MOVED:.0%} of the scale."
     )
-    return start if number else guided
+    if number:
+        return start
+    work.notes += _changes_of_each(work, parts.selection, guided, tables[0])
+    return guided
+
+
+def _changes_of_each(
+    work: Tuning, rows: Rows, guided: Judge, together: PredictionTable
+) -> Iterator[str]:
+    """Yield what each guideline changes beside the others: the judge scores rows without it."""
+    rubric = guided.protocol.rubric
+    for number, one in enumerate(rubric.guidelines if len(rubric.guidelines) > 1 else ()):
+        others = (*rubric.guidelines[:number], *rubric.guidelines[number + 1 :])
+        less = rubric.model_copy(update={"guidelines": others})
+        judge = guided.with_protocol(guided.protocol.model_copy(update={"rubric": less}))
+        said = work.judged(judge, rows, "without a guideline")
+        without = rows.judged(said, work.targets, judge_scale=judge.scale)
+        fixed, broken = _changed(together, without)
+        did = f"fixed {fixed} and broke {broken}"
+        yield f"guideline {number + 1}, beside the others, {did}: {one.text}"
+
+
+def _changed(guided: PredictionTable, bare: PredictionTable) -> tuple[int, int]:
+    """Return how many scores are nearer to people's than those of a bare judge, and farther."""
+    nearer = _distances(bare) - _distances(guided)
+    return int((nearer > MOVED).sum()), int((nearer < -MOVED).sum())
 
 
 def _distances(table: PredictionTable) -> FloatArray:
