@@ -8,13 +8,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, did_you_mean
 
 Made = TypeVar("Made")
+P = ParamSpec("P")
 
 
 @functools.cache
@@ -52,6 +54,45 @@ def installed(group: str, kind: type[Made], *, what: str) -> Iterator[Made]:
                 f"{type(found).__name__}."
             )
         yield found
+
+
+def public(name: str) -> Callable[[Callable[P, Made]], Callable[P, Made]]:
+    """Refuse arguments that a function does not take under its public name.
+
+    Examples
+    --------
+    >>> @public("judgesmith.halve")
+    ... def _halved(number): ...
+    >>> _halved(nmber=3)
+    Traceback (most recent call last):
+    TypeError: judgesmith.halve() has no argument 'nmber'; did you mean number?
+    """
+
+    def decorate(function: Callable[P, Made]) -> Callable[P, Made]:
+        form = signature(function)
+
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> Made:
+            try:
+                form.bind(*args, **kwargs)
+            except TypeError as fault:
+                takes = [one for one in form.parameters if one != "self"]
+                raise TypeError(misfit(name, takes, kwargs) or f"{name}(): {fault}.") from None
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def misfit(name: str, takes: Iterable[str], given: Iterable[str]) -> str | None:
+    """Return that a function has no argument of the first name that it does not take."""
+    takes = list(takes)
+    unknown = next((one for one in given if one not in takes), None)
+    if unknown is None:
+        return None
+    hint = did_you_mean(unknown, takes) or f"it has {', '.join(takes)}."
+    return f"{name}() has no argument {unknown!r}; {hint}"
 
 
 def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:

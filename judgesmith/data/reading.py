@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 from judgesmith.data.columns import SCORE_NAMES, ColumnMap, column_map, plain_name, recognised
@@ -36,7 +37,8 @@ from judgesmith.data.sheets.ratings import (
 from judgesmith.signatures.items import RatedItem
 
 SourceGiven = Any
-"""A path or name, a pandas DataFrame, a Hugging Face dataset, or a list of dicts."""
+"""A path or name, a pandas DataFrame, a Hugging Face dataset, a list of dicts or dspy.Examples, or
+a dict of columns."""
 ColumnsGiven = ColumnMap | Mapping[str, str | Sequence[str]] | str | None
 
 # A stream learns the columns from this many rows; rows of JSON Lines may leave fields out.
@@ -62,7 +64,7 @@ def read_items(
 
     Parameters
     ----------
-    source : str, Path, DataFrame, datasets.Dataset or list of dict
+    source : str, Path, DataFrame, datasets.Dataset, dict of columns, or list of dict or Example
         A file ending in ``.jsonl``, ``.ndjson``, ``.json``, ``.csv`` or ``.tsv`` (each also
         with ``.gz``), ``.parquet`` or ``.xlsx``; a folder that ``save_to_disk`` wrote;
         ``hf://OWNER/NAME[/CONFIG][:SPLIT]``; ``-`` for JSON Lines on standard input; ``sample``
@@ -70,7 +72,7 @@ def read_items(
     columns : ColumnMap, mapping, str or None
         Which columns hold what, as in ``source=article,response=summary,score=rating``. What
         it leaves out is recognised by common names, and the set's notes say so.
-    scale : Scale, str, mapping or None
+    scale : Scale, str, (low, high), mapping or None
         One scale for every criterion whose rows state none, as in ``1..5``, or scales by
         criterion, as in ``coherence=1..5``, which win over the rows.
     labels : str, sequence, mapping or None
@@ -121,6 +123,25 @@ def read_items(
     options = ReadOptions.of(encoding=encoding, decimal=decimal, missing=missing, sheet=sheet)
     scales = given_scales(scale).with_labels(labels, positive)
     return read_part(source, columns=columns, scale=scales, options=options)
+
+
+READ_OPTIONS = tuple(signature(read_items).parameters)[1:]
+"""How rows are read, by the names of the arguments that say so."""
+
+
+def as_dataset(given: SourceGiven, caller: str, **options: Any) -> DataSet:
+    """Return what a function of the public name ``caller`` got as data, read if need be."""
+    try:
+        if isinstance(given, DataSet):
+            if options:
+                raise TypeError(f"they are read already; drop {', '.join(options)}.")
+            return given
+        rows = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
+        if rows and all(isinstance(one, RatedItem) for one in rows):
+            return DataSet(name="rows", items=rows)
+        return read_items(given, **options)
+    except TypeError as fault:
+        raise TypeError(f"judgesmith.{caller}: data: {fault}") from None
 
 
 def read_part(

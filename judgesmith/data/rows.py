@@ -37,7 +37,7 @@ from judgesmith.signatures.scale import Scale
 MISSING_MARKERS = ("n/a", "na", "nan", "none", "null", "-", "--", "?", ".")
 """Cells that often mean a missing rating; they are read so only where the user says it."""
 
-ScaleGiven = Scale | str | Mapping[str, Any] | None
+ScaleGiven = Scale | str | Sequence[float] | Mapping[str, Any] | None
 """A scale for all criteria, or one per criterion; texts as in ``1..5`` and ``fluency=1..5``."""
 
 
@@ -87,14 +87,14 @@ def given_scales(given: ScaleGiven | GivenScales) -> GivenScales:
         return given
     if isinstance(given, Scale):
         return GivenScales(default=given)
-    if isinstance(given, Mapping):
+    if isinstance(given, Mapping) and not {"low", "high"} <= set(given):
         pairs = [(str(name), value) for name, value in given.items()]
     elif isinstance(given, str):
         # `1,5` is a range too, so that commas separate scales only where a criterion is named.
         parts = given.split(",") if "=" in given else [given]
         pairs = [_pair(part) for part in parts]
     else:
-        raise TypeError(f"a scale is a Scale, a text or a mapping; got {type(given).__name__}.")
+        pairs = [("", given)]
     default: Scale | None = None
     by_criterion: dict[str, Scale] = {}
     for name, value in pairs:

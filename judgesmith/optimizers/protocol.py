@@ -30,7 +30,13 @@ from judgesmith.optimizers.search.racing import (
 from judgesmith.optimizers.search.screening import ConfirmedSearch, ScreenedSearch, ScreeningStage
 from judgesmith.optimizers.search.work_queue import SharedJudging, WorkQueue
 from judgesmith.optimizers.space.candidates import Candidates, JudgeOnRows, SpaceSearch
-from judgesmith.optimizers.space.proposing import MakeSampler, Proposer, sampler_identity, tpe
+from judgesmith.optimizers.space.proposing import (
+    Proposer,
+    SamplerGiven,
+    identity_of,
+    sampler_identity,
+    tpe,
+)
 from judgesmith.optimizers.storage import open_storage, quiet, reachable
 from judgesmith.programs.judging.executors import endpoint_of
 from judgesmith.programs.judging.judge import Judge
@@ -104,12 +110,13 @@ class ProtocolSearch(SpaceSearch[Objective | SeveralObjectives, Judge]):
         Configurations that are tried before the sampler proposes any, where the space has them.
     n_demonstrations, n_demo_sets : int
         Demonstrations per prompt at most, 0 for none; how many sets of each kind compete.
-    elimination : Elimination or ScreeningStage
-        Who stays in a race. A ``ScreeningStage`` proposes all candidates, without a ``sampler``,
-        and judges them on few rows first: ``n_trials=108, elimination=ScreeningStage()``.
-    sampler : callable
-        From a seed to an Optuna sampler. With a storage, samplers that differ in their code or
-        in what is bound to it have different studies.
+    elimination : Elimination, ScreeningStage or optuna.pruners.BasePruner
+        Who stays in a race. A pruner sees intermediate values by the number of rows. A
+        ``ScreeningStage`` proposes all candidates, without a ``sampler``, and judges them on few
+        rows first: ``n_trials=108, elimination=ScreeningStage()``.
+    sampler : callable or optuna.samplers.BaseSampler
+        From a seed to an Optuna sampler, or a sampler, whose own seed counts. With a storage,
+        samplers that differ in their code or in what is bound to it have different studies.
     storage : str, Path or None
         Where the study is kept: a file (an Optuna journal) or the URL of a database; None keeps
         it in memory. A search that is run again with the same storage resumes. Where it is run
@@ -152,8 +159,8 @@ class ProtocolSearch(SpaceSearch[Objective | SeveralObjectives, Judge]):
         first: Sequence[Picked] = (),
         n_demonstrations: int = 5,
         n_demo_sets: int = 3,
-        elimination: Elimination | ScreeningStage = RacingRule(),  # noqa: B008 - a frozen record
-        sampler: MakeSampler = tpe,
+        elimination: Elimination | ScreeningStage | optuna.pruners.BasePruner = RacingRule(),  # noqa: B008
+        sampler: SamplerGiven = tpe,
         storage: str | Path | None = None,
         beside: Path | None = None,
         models: Mapping[str, dspy.LM] | None = None,
@@ -249,11 +256,12 @@ class ProtocolSearch(SpaceSearch[Objective | SeveralObjectives, Judge]):
         lm = candidates.asking.lm
         screen = self.elimination if isinstance(self.elimination, ScreeningStage) else None
         race = self.elimination if screen is None else RacingRule()
+        named = repr if callable(race) else identity_of  # a pruner's text is its address
         whole: list[Any] = [
             candidates.space.model_dump(mode="json"),
             candidates.student.protocol.fingerprint,
             [self.objective.identity, self.seed, self.batch, self.targets, RUNGS],
-            [repr(self.confirm), repr(race), sampler_identity(self.sampler)],
+            [repr(self.confirm), named(race), sampler_identity(self.sampler)],
             [self.partial_demos, self.percent_of_max, str(lm.model), endpoint_of(lm)],
             [dict(one) for one in self.first],
             [version("judgesmith"), rows, human],

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from judgesmith.errors import InputError, did_you_mean
-from judgesmith.signatures.plain_data import FrozenModel
+from judgesmith.signatures.plain_data import FrozenModel, record_faults
 
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
 POSITIVE = ("pass", "yes", "true")
@@ -20,7 +20,7 @@ POSITIVE = ("pass", "yes", "true")
 NEGATIVE = ("fail", "no", "false")
 """Their counterparts, in the same order."""
 
-_RANGE = re.compile(rf"\s*{_NUMBER}\s*(?:\.\.|:|to|,)\s*{_NUMBER}\s*", re.IGNORECASE)
+_RANGE = re.compile(rf"\s*{_NUMBER}\s*(?:\.\.|:|to|,|-|–)\s*{_NUMBER}\s*", re.IGNORECASE)
 
 
 class Scale(FrozenModel):
@@ -29,7 +29,8 @@ class Scale(FrozenModel):
     Parameters
     ----------
     low, high : float
-        The ends of the scale, in points; ``low`` is below ``high``.
+        The ends of the scale, in points; ``low`` is below ``high``. In place of both, ``"1..5"``,
+        ``(1, 5)`` or ``"bad|fair|good"``.
     kind : {"numeric", "integer", "categorical"}
         Any number, whole points only, or one of ``labels``.
     labels : tuple of str
@@ -51,7 +52,7 @@ class Scale(FrozenModel):
 
     Examples
     --------
-    >>> likert = Scale(low=1, high=5, kind="integer")
+    >>> likert = Scale(1, 5, kind="integer")
     >>> likert.fraction(4), likert.points(0.5)
     (0.75, 3.0)
     >>> 6 in likert, 4 in likert, 4.5 in likert
@@ -73,6 +74,33 @@ class Scale(FrozenModel):
     )
     ordered: bool = Field(default=True, exclude_if=lambda one: one)
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            low: float | str | Sequence[float] = ...,
+            high: float = ...,
+            *,
+            kind: Literal["numeric", "integer", "categorical"] = "numeric",
+            labels: Sequence[str] = (),
+            higher_is_better: bool = True,
+            positive: str | None = None,
+            ordered: bool = True,
+        ) -> None: ...
+    else:
+
+        def __init__(self, *ends: Any, **fields: Any) -> None:
+            if len(ends) > 2:
+                raise TypeError(f"Scale takes a low and a high end: Scale(1, 5); got {ends}.")
+            with record_faults(type(self).model_fields):
+                if len(ends) == 1:
+                    fields = {**dict(type(self).model_validate(ends[0])), **fields}
+                elif ends:
+                    fields = {"low": ends[0], "high": ends[1], **fields}
+                super().__init__(**fields)
+
+        __init__.__pydantic_base_init__ = True  # no part of reading one: see SettingsModel
+
     @model_validator(mode="before")
     @classmethod
     def _from_short_forms(cls, value: Any) -> Any:
@@ -82,7 +110,13 @@ class Scale(FrozenModel):
             return {"low": value[0], "high": value[1]}
         if isinstance(value, Mapping) and value.get("ordered") is False:
             return {**value, "low": 0, "high": 1}  # earlier files count the labels
-        return value
+        if isinstance(value, int | float):
+            value = (value,)
+        if not isinstance(value, list | tuple | range):
+            return value
+        if len(value) < 2 or list(value) != list(range(int(value[0]), int(value[0]) + len(value))):
+            raise InputError(f"a scale has two ends, as in (1, 5) or 1..5; got {value!r}.")
+        return {"low": value[0], "high": value[-1], "kind": "integer"}
 
     @model_validator(mode="after")
     def _something_to_choose_between(self) -> Self:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import itertools
 import json
+import sys
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -241,20 +242,37 @@ def memory_rows(source: Any) -> tuple[str, Callable[..., Iterator[Row]]]:
             names = ", ".join(map(str, source))
             raise TypeError(f"expected one split of a dataset; got all of {names}. Choose one.")
         return "dataset", lambda raw: _numbered(raw, source)
-    if isinstance(source, Sequence) and not isinstance(source, bytes | bytearray):
-        return "rows", lambda raw: _numbered(raw, source)
-    import pandas as pd
-
-    if isinstance(source, pd.DataFrame):
+    pandas = sys.modules.get("pandas")  # whoever has a frame has imported it
+    if pandas and isinstance(source, pandas.DataFrame):
         return "data frame", _frame_rows(source)
+    if isinstance(source, Mapping):
+        columns = {name: _column(name, values) for name, values in source.items()}
+        if len(set(map(len, columns.values()))) > 1:
+            counts = ", ".join(f"{len(values)} of {name}" for name, values in columns.items())
+            raise TypeError(f"expected columns of one length; got {counts}.")
+        table = zip(*columns.values(), strict=True)
+        source = [dict(zip(columns, row, strict=True)) for row in table]
+    if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
+        return "rows", lambda raw: _numbered(raw, source)
     raise TypeError(
-        "expected a path, '-', a pandas DataFrame, a Hugging Face dataset or a list of dicts; "
-        f"got {type(source).__name__}."
+        "expected a path, '-', a pandas DataFrame, a Hugging Face dataset, a list of dicts or of "
+        f"dspy.Examples, or a dict of columns; got {type(source).__name__}."
+    )
+
+
+def _column(name: str, values: Any) -> list[Any]:
+    if isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping):
+        return list(values)
+    raise TypeError(
+        f"expected rows, or a list of values by column; got {shown_value(values)} of {name}. Put "
+        "one row into a list."
     )
 
 
 def _numbered(raw: RawRows, rows: Any) -> Iterator[Row]:
-    for number, row in enumerate(rows, start=1):
+    for number, given in enumerate(rows, start=1):
+        as_dict = getattr(given, "toDict", None)  # of a dspy.Example
+        row = given if as_dict is None else as_dict()
         if isinstance(row, Mapping):
             yield number, {str(name): _native(value) for name, value in row.items()}
         else:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from judgesmith.data.items import DataSet, check_dataset
+from judgesmith.data.items import DataSet
+from judgesmith.data.reading import READ_OPTIONS, SourceGiven, as_dataset
 from judgesmith.data.targets import Targets
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets, chosen_targets
@@ -72,6 +75,7 @@ from judgesmith.experiments.evaluate.agreement import (
     unscored,
 )
 from judgesmith.experiments.monitor.snapshot import reference_of
+from judgesmith.front_door import misfit
 from judgesmith.optimizers import Agreement, Objective, PredictionTable
 from judgesmith.optimizers.fair import refuse_many_answers
 from judgesmith.optimizers.fitting.deciding import threshold_of
@@ -81,7 +85,7 @@ from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.programs.artifacts.card import rows_that_taught
 from judgesmith.programs.artifacts.saved import FrontMember, GoldenItem, SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
-from judgesmith.programs.families.ensemble.judges import Panel, leaves_of
+from judgesmith.programs.families.ensemble.judges import AnyJudge, Panel, leaves_of
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.registry import family_of, with_roles
 from judgesmith.progress import OnProgress, shows_progress
@@ -89,6 +93,10 @@ from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:
     import dspy
+    import optuna
+
+    from judgesmith.optimizers.space.proposing import SamplerGiven
+    from judgesmith.programs.lm import AnyModel
 
 MOST_ITEMS = 20
 """The 95 % interval of an average change reaches .47 standard deviations to either side with 20
@@ -159,8 +167,8 @@ class CompileResult:
     Attributes
     ----------
     saved : SavedJudge or SavedPanel
-        The judge as plain data; ``saved.program()`` is the module. A panel where several prompts
-        are averaged.
+        The judge as plain data; ``judge`` is the module, ``save(folder)`` keeps it. A panel where
+        several prompts are averaged.
     uncompiled, heldout : Report or None
         Agreement on the rows held out, before and after; None without such rows, or ratings. Both
         and ``gain`` are on the rows that the judge scored before and after.
@@ -216,28 +224,40 @@ class CompileResult:
     discernment: DiscernmentReport | None = None
     verdicts: VerdictReport | None = None
 
+    @property
+    def judge(self) -> AnyJudge:
+        """The compiled judge, a ``dspy.Module``."""
+        return self.saved.program()
+
+    def save(self, folder: str | Path) -> Path:
+        """Save the judge in a folder that ``judgesmith.load`` reads, and return the folder."""
+        return self.saved.save(folder)
+
 
 @shows_progress
 def compile_judge(
-    dataset: DataSet,
-    settings: CompileSettings | None = None,
+    dataset: DataSet | SourceGiven,
+    settings: CompileSettings | Mapping[str, Any] | None = None,
     *,
     earlier: SavedJudge | None = None,
-    lm: dspy.LM | str | None = None,
+    lm: AnyModel | str | None = None,
     models: Mapping[str, dspy.LM] | None = None,
     roles: Mapping[str, dspy.LM] | None = None,
     concurrency: int = 32,
     on_progress: OnProgress | None = None,
     progress: bool = True,
     files: SearchFiles | None = None,
+    sampler: SamplerGiven | None = None,
+    pruner: optuna.pruners.BasePruner | None = None,
+    **choices: Any,
 ) -> CompileResult:
     """Return a judge that agrees with the ratings in ``dataset`` as well as the search can make it.
 
     Parameters
     ----------
-    dataset : DataSet
+    dataset : DataSet, or what ``judgesmith.read`` reads
         Rated items.
-    settings : CompileSettings or None
+    settings : CompileSettings, mapping or None
         None takes the defaults.
     earlier : SavedJudge or None
         A judge to start from: its rubric stays, its demonstrations and learned numbers compete
@@ -257,6 +277,12 @@ def compile_judge(
         Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
     files : SearchFiles or None
         Where a search of the protocol is kept; None keeps it in memory.
+    sampler, pruner : Optuna sampler, Optuna pruner, or None
+        What proposes and ends trials with ``optimizer="protocol"``, in the place of TPE and of
+        ``RacingRule``; see ``ProtocolSearch``.
+    **choices
+        Fields of ``CompileSettings``, which win over ``settings``; for data that is not read yet
+        also what ``judgesmith.read`` takes, such as ``scale="1..5"``.
 
     Raises
     ------
@@ -269,16 +295,17 @@ def compile_judge(
 
     Examples
     --------
-    >>> from judgesmith.data import read_items
-    >>> found = compile_judge(read_items("sample"), CompileSettings(n_rounds=2))
+    >>> found = compile_judge("sample", n_rounds=2)
     >>> found.saved.target, found.heldout["dataset"]["q"].n, found.complete
     ('overall', 48, True)
     """
     from judgesmith.programs.judging.executors import lm_or_current
 
     models, roles = models or {}, roles or {}
-    dataset = without_equal_ratings(dataset, settings or CompileSettings())
-    settings = _checked(dataset, settings or CompileSettings(), earlier, models, roles)
+    settings, reading = _given(settings, choices)
+    lm = lm_or_current(lm)
+    dataset = without_equal_ratings(as_dataset(dataset, "compile", **reading), settings)
+    settings = _checked(dataset, settings, earlier, models, roles)
     targets = chosen_targets(dataset, settings)
     settings = settings_for_labels(settings, targets.whole)
     check_calls_per_item(settings, targets.compared)
@@ -287,11 +314,12 @@ def compile_judge(
     work = Tuning(
         settings=settings,
         targets=targets.compared,
-        lm=lm_or_current(lm),
+        lm=lm,
         concurrency=concurrency,
         on_progress=on_progress,
         files=files or SearchFiles(),
         models=models,
+        of_optuna=_of_optuna(settings, sampler, pruner),
     )
     first_lm = work.lm
     baseline, judge = _searched(work, dataset, targets, parts, roles)
@@ -322,6 +350,48 @@ def compile_judge(
     )
 
 
+def _given(
+    settings: CompileSettings | Mapping[str, Any] | None, choices: Mapping[str, Any]
+) -> tuple[CompileSettings, dict[str, Any]]:
+    """Return the settings, and how to read the data."""
+    known = [*CompileSettings.model_fields, *READ_OPTIONS, *signature(compile_judge).parameters]
+    if said := misfit("judgesmith.compile", known, choices):
+        raise TypeError(said)
+    reading = {name: choices[name] for name in READ_OPTIONS if name in choices}
+    if isinstance(settings, CompileSettings):
+        if len(reading) == len(choices):
+            return settings, reading
+        settings = {name: getattr(settings, name) for name in settings.model_fields_set}
+    chosen = {name: value for name, value in choices.items() if name not in reading}
+    try:
+        return CompileSettings(**{**(settings or {}), **chosen}), reading
+    except InputError as fault:
+        raise InputError(fault, at="judgesmith.compile") from None
+
+
+def _of_optuna(settings: CompileSettings, sampler: object, pruner: object) -> dict[str, Any]:
+    """Return what a search of the protocol takes in the place of its own sampler and rule."""
+    given = {"sampler": sampler, "elimination": pruner}
+    found = {name: one for name, one in given.items() if one is not None}
+    if not found:
+        return {}
+    from optuna.pruners import BasePruner
+    from optuna.samplers import BaseSampler
+
+    for name, one, fits in (
+        ("sampler", sampler, isinstance(sampler, BaseSampler) or callable(sampler)),
+        ("pruner", pruner, isinstance(pruner, BasePruner)),
+    ):
+        if one is not None and (not fits or isinstance(one, type)):
+            raise TypeError(f"judgesmith.compile: {name}: expected one of Optuna's; got {one!r}.")
+    if settings.optimizer != "protocol":
+        raise InputError(
+            f"judgesmith.compile: a search by {settings.optimizer} takes no sampler or pruner.",
+            hint='choose optimizer="protocol".',
+        )
+    return found
+
+
 def _checked(
     dataset: DataSet,
     settings: CompileSettings,
@@ -330,7 +400,6 @@ def _checked(
     roles: Mapping[str, dspy.LM],
 ) -> CompileSettings:
     """Return the settings for these rows, or refuse what does not fit them."""
-    check_dataset(dataset)
     if settings.optimizer == "balanced":
         own = settings.protocol if earlier is None else earlier.protocol
         refuse_many_answers(family_of(own.judge).judge_of(own))

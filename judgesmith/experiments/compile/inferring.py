@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from judgesmith.data.items import DataSet, check_dataset
+from judgesmith.data.items import DataSet
+from judgesmith.data.reading import SourceGiven, as_dataset
 from judgesmith.data.targets import Targets, targets_of
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets, shown_points
 from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import first_split, raters_words
+from judgesmith.front_door import public
 from judgesmith.optimizers.base import OFFLINE
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.programs.artifacts.card import is_edited, rubric_mark
@@ -123,9 +125,10 @@ class InferenceResult:
     notes: tuple[str, ...]
 
 
+@public("judgesmith.infer")
 @shows_progress
 def infer_rubric(
-    dataset: DataSet,
+    dataset: DataSet | SourceGiven,
     run: InferenceRun | None = None,
     *,
     lm: dspy.LM | str | None = None,
@@ -137,7 +140,7 @@ def infer_rubric(
 
     Parameters
     ----------
-    dataset : DataSet
+    dataset : DataSet, or what ``judgesmith.read`` reads
         Rated items; provenance names rows by their place in the file and their source id.
     run : InferenceRun or None
         None takes the defaults.
@@ -168,7 +171,7 @@ def infer_rubric(
     """
     from judgesmith.programs.judging.executors import endpoint_of, lm_or_current
 
-    check_dataset(dataset)
+    dataset = as_dataset(dataset, "infer")
     run = run or InferenceRun()
     asked = lm_or_current(lm)
     targets, places, scores = _taught(dataset, run, heldout)

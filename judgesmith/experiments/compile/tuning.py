@@ -275,6 +275,7 @@ class Tuning:
     confirmation: Mapping[str, Any] | None = None
     crossed: Mapping[str, float] = field(default_factory=dict)
     trade_off: tuple[tuple[float, float, float], ...] = ()
+    of_optuna: Mapping[str, Any] = field(default_factory=dict)
 
     def judged(self, judge: Judge, rows: Rows, stage: str, *, lm: Any = None) -> list[Judgement]:
         """Return the judgement of every row, by ``lm`` where another model is meant."""
@@ -522,7 +523,7 @@ class Tuning:
             beside=self.files.log,
             on_trial=self._on_trial("protocol", settings.n_trials),
             models=self.models,
-            **screened,
+            **{**screened, **self.of_optuna},
             **{**self._common("protocol", None), "objective": settings.objective},
         )
         best = searched(search, student, parts)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from judgesmith.data.items import DataSet, check_dataset
+from judgesmith.data.items import DataSet
+from judgesmith.data.reading import SourceGiven, as_dataset
 from judgesmith.data.score_files import Scores
 from judgesmith.data.targets import Targets, targets_of
 from judgesmith.errors import InputError
@@ -21,7 +22,13 @@ from judgesmith.experiments.evaluate.agreement import (
     plain,
     unscored,
 )
-from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
+from judgesmith.experiments.evaluate.judged_rows import (
+    JudgedRows,
+    JudgeGiven,
+    as_judge,
+    rows_of_judge,
+    rows_of_scores,
+)
 from judgesmith.experiments.evaluate.label_summary import label_indices
 from judgesmith.experiments.evaluate.label_verdicts import judged_labels
 from judgesmith.experiments.evaluate.within_source import (
@@ -29,6 +36,7 @@ from judgesmith.experiments.evaluate.within_source import (
     check_within_source,
     only_within_sources,
 )
+from judgesmith.front_door import public
 from judgesmith.metrics import PairedEstimate, holm, permutation_test, tie_aware_accuracy_difference
 from judgesmith.metrics.arrays import Rng, fraction, generator
 from judgesmith.metrics.comparing import SignificanceTest, Swap, williams_test
@@ -48,7 +56,7 @@ from judgesmith.signatures.rubric import folded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import dspy
+    from judgesmith.programs.lm import AnyModel
 
 PAIRS = "pairs"
 """What the share of pairs is called beside correlations."""
@@ -399,16 +407,17 @@ class Comparison:
         }
 
 
+@public("judgesmith.compare")
 @shows_progress
 def compare_judges(
-    first: AnyJudge | AnySaved | Scores,
-    second: AnyJudge | AnySaved | Scores,
-    dataset: DataSet,
+    first: JudgeGiven | Scores,
+    second: JudgeGiven | Scores,
+    dataset: DataSet | SourceGiven,
     targets: Targets | None = None,
     *,
     objective: Agreement | str | None = None,
     aggregate: Aggregate = "mean",
-    lm: dspy.LM | None = None,
+    lm: AnyModel | str | None = None,
     rng: Rng = 0,
     confidence: float = 0.95,
     labels: tuple[str, str] = ("A", "B"),
@@ -423,9 +432,9 @@ def compare_judges(
 
     Parameters
     ----------
-    first, second : Judge, CompositeJudge, a saved one, or Scores
+    first, second : Judge, CompositeJudge, a saved one, its folder, CompileResult or Scores
         Judge A and judge B, or what they said, as ``read_scores`` returns it.
-    dataset : DataSet
+    dataset : DataSet, or what ``judgesmith.read`` reads
         Rated items.
     targets : Targets or None
         Which ratings count; None takes what both were made for, where they say so, or the set's
@@ -436,7 +445,7 @@ def compare_judges(
         labels, else ``OBJECTIVE``, at sample level where scores of either are ranks.
     aggregate : {"mean", "median", "mode", "unanimous"}
         How several ratings become one value on the target of None.
-    lm : dspy.LM or None
+    lm : model, str or None
         The model that judges ask; None takes DSPy's current one, or the offline model.
     rng : int or Generator
         Draws the intervals.
@@ -472,7 +481,10 @@ def compare_judges(
     (160, True)
     """
     rng = generator(rng)
-    check_dataset(dataset)
+    dataset = as_dataset(dataset, "compare")
+    first, second = (
+        one if isinstance(one, Scores) else as_judge(one, "compare") for one in (first, second)
+    )
     wanted = parse_compared(objective) if isinstance(objective, str) else objective
     own: str | None = None
     if targets is None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from judgesmith.data.items import DataSet, check_dataset
+from judgesmith.data.items import DataSet
+from judgesmith.data.reading import SourceGiven, as_dataset
 from judgesmith.data.score_files import Scores
 from judgesmith.data.scores import other_models, stated_notes
 from judgesmith.data.targets import Targets, targets_of
@@ -22,19 +23,24 @@ from judgesmith.experiments.evaluate.agreement import (
     unscored,
 )
 from judgesmith.experiments.evaluate.diagnostics import Diagnostics, diagnostics_of
-from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
+from judgesmith.experiments.evaluate.judged_rows import (
+    JudgedRows,
+    JudgeGiven,
+    as_judge,
+    rows_of_judge,
+    rows_of_scores,
+)
 from judgesmith.experiments.evaluate.label_verdicts import LabelAgreement, label_agreement
 from judgesmith.experiments.evaluate.within_source import only_within_sources
+from judgesmith.front_door import public
 from judgesmith.metrics.arrays import Rng, fraction, generator
 from judgesmith.metrics.systems import SystemMean, system_means
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved
-from judgesmith.programs.families.ensemble.judges import AnyJudge
 from judgesmith.progress import OnProgress, shows_progress
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
-    import dspy
+    from judgesmith.programs.lm import AnyModel
 
 RowsUsed = Literal["unseen", "all"]
 
@@ -131,14 +137,15 @@ class Evaluation:
         }
 
 
+@public("judgesmith.evaluate")
 @shows_progress
 def evaluate_judge(
-    judge: AnyJudge | AnySaved,
-    dataset: DataSet,
+    judge: JudgeGiven,
+    dataset: DataSet | SourceGiven,
     targets: Targets | None = None,
     *,
     aggregate: Aggregate = "mean",
-    lm: dspy.LM | str | None = None,
+    lm: AnyModel | str | None = None,
     rng: Rng = 0,
     confidence: float = 0.95,
     label: str = "judge",
@@ -153,10 +160,10 @@ def evaluate_judge(
 
     Parameters
     ----------
-    judge : Judge, CompositeJudge, or a saved one
+    judge : Judge, CompositeJudge, a saved one, its folder, or a CompileResult
         One that was saved knows which rows it was compiled from; of another all rows count as
         unseen.
-    dataset : DataSet
+    dataset : DataSet, or what ``judgesmith.read`` reads
         Rated items.
     targets : Targets or None
         Which ratings count; None takes what the judge was compiled for, or the set's own default.
@@ -164,7 +171,7 @@ def evaluate_judge(
         for, its score on that criterion is compared.
     aggregate : {"mean", "median", "mode", "unanimous"}
         How several ratings become one value on the criteria, and on the target of None.
-    lm : dspy.LM, str or None
+    lm : model, str or None
         The model, or its name; None takes DSPy's current one, or the offline model.
     rng : int or Generator
         Draws the intervals.
@@ -194,8 +201,8 @@ def evaluate_judge(
     """
     rng = generator(rng)
     fraction(confidence, name="confidence")
+    judge, dataset = as_judge(judge, "evaluate"), as_dataset(dataset, "evaluate")
     own = getattr(judge, "target", None)
-    check_dataset(dataset)
     if targets is None:
         targets = targets_of(dataset, own or "auto", aggregate)
         own = targets.name

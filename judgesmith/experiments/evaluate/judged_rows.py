@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from judgesmith.optimizers.predictions import PredictionTable, on_criterion, pre
 from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite, load_saved
 from judgesmith.programs.families.ensemble.judges import AnyJudge, CompositeJudge
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.runner import judges_sources
@@ -28,7 +29,7 @@ from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
 
 if TYPE_CHECKING:
-    import dspy
+    from judgesmith.programs.lm import AnyModel
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,13 +57,30 @@ def guidelines_of(judge: AnyJudge | SavedRecord) -> tuple[str, ...]:
     )
 
 
+JudgeGiven = Any
+"""A judge, a saved one, its folder, or the result of compiling one."""
+
+
+def as_judge(given: JudgeGiven, caller: str) -> AnyJudge | AnySaved:
+    """Return the judge that a function of the public name ``caller`` got, loaded if need be."""
+    given = getattr(given, "saved", given)  # of what compile returned
+    if isinstance(given, str | Path):
+        return load_saved(given)
+    if not isinstance(given, AnyJudge | AnySaved):
+        raise TypeError(
+            f"judgesmith.{caller}: expected a judge, the folder of one, or what judgesmith.compile "
+            f"returned; got {type(given).__name__}."
+        )
+    return given
+
+
 def rows_of_judge(
     judge: AnyJudge | AnySaved,
     dataset: DataSet,
     targets: Targets,
     *,
     own: str | None,
-    lm: dspy.LM | None = None,
+    lm: AnyModel | str | None = None,
     label: str = "judge",
     concurrency: int = 32,
     on_progress: OnProgress | None = None,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from judgesmith.optimizers.predictions import FloatArray, Labels, PredictionTabl
 from judgesmith.optimizers.rows import IntArray
 from judgesmith.optimizers.space.proposing import Proposer, configuration_id
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord, rank_of
+
+if TYPE_CHECKING:
+    import optuna
 
 Shared = TypeVar("Shared")
 
@@ -159,7 +162,7 @@ class RacingSearch(Generic[OneCandidate]):
     make: Callable[[Mapping[str, str]], OneCandidate]
     objective: Objective
     order: IntArray
-    elimination: Elimination
+    elimination: Elimination | optuna.pruners.BasePruner
     looks: Sequence[float] = RUNGS
     n_trials: int
     batch: int
@@ -264,6 +267,9 @@ class RacingSearch(Generic[OneCandidate]):
         # The leader is in every look, whoever leads on these rows: it was judged on all.
         self._share([leader, *racing], n_rows)
         tables = [self._table(one, n_rows) for one in (leader, *racing)]
+        for one, table in zip(racing, tables[1:], strict=True):
+            if one.trial is not None:
+                self.proposer.report(one.trial, [aim.value(table) for aim in self.aims], n_rows)
         look = RaceStage(
             tables=tables, objective=self.objective, number=number, n_looks=len(self.stops), rng=rng
         )
@@ -276,7 +282,13 @@ class RacingSearch(Generic[OneCandidate]):
         racing: Sequence[Contender[OneCandidate]],
     ) -> Iterable[int]:
         """Return the places in the look's tables of those who stay; place 0 is the leader's."""
-        return self.elimination(look)
+        if callable(self.elimination):
+            return self.elimination(look)
+        pruned = [
+            one.trial is not None and self.proposer.is_pruned(one.trial, self.elimination)
+            for one in racing
+        ]
+        return [0, *(place for place, goes in enumerate(pruned, start=1) if not goes)]
 
     def _finish(
         self,

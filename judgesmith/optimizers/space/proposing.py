@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MakeSampler = Callable[[int], "optuna.samplers.BaseSampler"]
 """From a seed to a sampler, made anew for every proposal."""
+SamplerGiven = Union[MakeSampler, "optuna.samplers.BaseSampler"]
+"""Also a sampler itself, which makes all proposals and whose own seed counts."""
 
 EXPECTED = "expected"  # attribute of a pruned trial: what its objectives would come to on all rows
 
@@ -45,7 +47,7 @@ def configuration_id(picked: Picked) -> str:
 class Proposer:
     study: optuna.Study
     space: Space
-    sampler: MakeSampler
+    sampler: SamplerGiven
     seed: int
     first: Sequence[Picked] = ()
 
@@ -66,7 +68,7 @@ class Proposer:
     def _ask(self, k: int, known: set[str]) -> None:
         """Record an untried configuration as proposal ``k``."""
         seed = int(np.random.SeedSequence([self.seed, k]).generate_state(1)[0])
-        self.study.sampler = self.sampler(seed)
+        self.study.sampler = self.sampler(seed) if callable(self.sampler) else self.sampler
         wanted = [self.space.complete(one) for one in self.first[k : k + 1]]
         if wanted and configuration_id(wanted[0]) not in known:
             self.study.enqueue_trial(wanted[0])
@@ -112,6 +114,20 @@ class Proposer:
             else:
                 self.study.tell(number, list(values), skip_if_finished=True)
 
+    def report(self, number: int, values: Sequence[float], at: int) -> None:
+        """Record what a proposal comes to on ``at`` rows, for pruners and dashboards."""
+        from optuna.exceptions import UpdateFinishedTrialError
+
+        if len(values) > 1 or math.isnan(values[0]):  # Optuna has one intermediate value a step
+            return
+        storage = self.study._storage
+        id_ = storage.get_trial_id_from_study_id_trial_number(self.study._study_id, number)
+        with suppress(UpdateFinishedTrialError):  # by another worker, who was told the same
+            storage.set_trial_intermediate_value(id_, at, values[0])
+
+    def is_pruned(self, number: int, pruner: optuna.pruners.BasePruner) -> bool:
+        return pruner.prune(self.study, self.study.get_trials(deepcopy=False)[number])
+
     def prune(self, number: int, last: Sequence[float], expected: Sequence[float], at: int) -> None:
         """Record that a proposal was judged on a part of the rows only, once."""
         from optuna.exceptions import UpdateFinishedTrialError
@@ -124,8 +140,7 @@ class Proposer:
         id_ = storage.get_trial_id_from_study_id_trial_number(self.study._study_id, number)
         with suppress(UpdateFinishedTrialError):  # by another worker, who was told the same
             storage.set_trial_user_attr(id_, EXPECTED, list(expected))
-            if len(last) == 1:  # Optuna's samplers read last values of single objectives only
-                storage.set_trial_intermediate_value(id_, at, last[0])
+            self.report(number, last, at)
             self.study.tell(number, state=TrialState.PRUNED, skip_if_finished=True)
 
     def _picked(self, trial: optuna.Trial) -> dict[str, str]:
@@ -146,7 +161,7 @@ class Proposer:
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), Enum)
 
 
-def sampler_identity(sampler: MakeSampler) -> str:
+def sampler_identity(sampler: SamplerGiven) -> str:
     """Return what tells a way to make a sampler from others; the usual one has its name alone."""
     return tpe.__qualname__ if sampler is tpe else identity_of(sampler)
 
@@ -187,6 +202,8 @@ def _plain(one: Any, above: tuple[int, ...]) -> Any:
     if isinstance(one, tuple | list):
         return (type(one).__name__, *map(plain, one))
     of_class = (type(one).__module__, type(one).__qualname__)
+    if isinstance(one, np.random.RandomState):  # of Optuna's samplers
+        return (*of_class, repr(one.get_state(legacy=False)))
     if hasattr(one, "__dict__"):
         return (*of_class, plain(vars(one)))
     slots = [name for kind in type(one).__mro__ for name in getattr(kind, "__slots__", ())]

@@ -261,7 +261,7 @@ def another_model(judge: object, lm: AnyModel) -> Note | None:
 
 def with_own_models(judge: AnyJudge, lm: AnyModel | str | None) -> tuple[AnyJudge, AnyModel]:
     if lm is not None:
-        return judge, model(lm) if isinstance(lm, str) else lm
+        return judge, as_model(lm)
     own: Any = getattr(judge, "with_own_models", None)
     if own is None:
         return judge, current_lm()
@@ -269,9 +269,21 @@ def with_own_models(judge: AnyJudge, lm: AnyModel | str | None) -> tuple[AnyJudg
     return found
 
 
-def lm_or_current(lm: dspy.LM | str | None) -> dspy.LM:
+def lm_or_current(lm: AnyModel | str | None) -> dspy.LM:
     """Return a model, or the one of a name, or the current one."""
-    return as_dspy(model(lm)) if isinstance(lm, str) else lm or current_lm()
+    return current_lm() if lm is None else as_dspy(as_model(lm))
+
+
+def as_model(given: AnyModel | str) -> AnyModel:
+    """Return a model, or the one of a name; ``TypeError`` for everything else."""
+    if isinstance(given, str):
+        return model(given)
+    if not (isinstance(given, ClientModel) or callable(given)):  # DSPy need not be loaded to tell
+        raise TypeError(
+            "lm: expected a model or its name, such as 'offline' or 'openai/gpt-4o-mini'; got "
+            f"{type(given).__name__}."
+        )
+    return given
 
 
 def as_dspy(lm: AnyModel) -> dspy.LM:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import dspy
 
 from judgesmith.errors import InputError
+from judgesmith.front_door import public
 from judgesmith.programs.judging.answers import demonstration_of, shown_example
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.executors import another_model
@@ -327,6 +328,7 @@ class Judge(AskingModule):
         kept = {name: text for name, text in own.instructions.items() if name in asked}
         return self.with_protocol(decided.model_copy(update={"instructions": kept}))
 
+    @public("judge")
     def forward(
         self,
         *,

@@ -381,7 +381,7 @@ def with_roles(judge: dspy.Module, models: Mapping[str, dspy.LM]) -> dspy.Module
 
 
 def validated(kind: type[Own], parts: Mapping[str, Any]) -> Own:
-    with record_faults():
+    with record_faults(kind.model_fields):
         return kind.model_validate(dict(parts))
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import gc
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from judgesmith.errors import InputError
+from judgesmith.front_door import public
 from judgesmith.programs.judging.executors import (
     Bindable,
     Executor,
@@ -31,7 +33,7 @@ from judgesmith.programs.lm.errors import speaks_of_one_item
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.progress import OnProgress, ProgressEvent, shows_progress, staged, tell
 from judgesmith.signatures.config import JudgeConfig
-from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.items import RatedItem, item_to_judge
 from judgesmith.signatures.judgement import UNREAD, Cause, Judgement, Reason
 
 if TYPE_CHECKING:
@@ -207,12 +209,13 @@ def was_not_asked(judgement: Judgement) -> bool:
     return judgement.reason is Reason.OVER_BUDGET
 
 
+@public("judgesmith.score_batch")
 @shows_progress
 def score_batch(
     judge: JudgeLike | Bindable | Executor,
-    items: Iterable[RatedItem],
+    items: Iterable[RatedItem | Mapping[str, Any]],
     *,
-    lm: AnyModel | None = None,
+    lm: AnyModel | str | None = None,
     concurrency: int = CONCURRENCY,
     on_progress: OnProgress | None = None,
     progress: bool = True,
@@ -223,10 +226,11 @@ def score_batch(
     ----------
     judge : Judge, CompositeJudge, SavedJudge or Executor
         A judge, or one that is already bound to a model.
-    items : iterable of RatedItem
-        Ratings in them are never read.
-    lm : dspy.LM, ClientModel or None
-        The model; None takes DSPy's current model, or else the offline model.
+    items : DataFrame, or iterable of RatedItem, dict or dspy.Example
+        All but a RatedItem have the fields ``source``, ``response`` and maybe ``context``. Ratings
+        are never read.
+    lm : model, str or None
+        The model, or its name; None takes DSPy's current model, or else the offline model.
     concurrency : int
         Requests under way at once. Those of items that were begun earlier go first.
     on_progress : callable or None
@@ -262,11 +266,12 @@ def score_batch(
     return [judgement for _, judgement in judged]
 
 
+@public("judgesmith.iter_scores")
 def iter_scores(
     judge: JudgeLike | Bindable | Executor,
-    items: Iterable[RatedItem],
+    items: Iterable[RatedItem | Mapping[str, Any]],
     *,
-    lm: AnyModel | None = None,
+    lm: AnyModel | str | None = None,
     concurrency: int = CONCURRENCY,
     on_progress: OnProgress | None = None,
     ordered: bool = True,
@@ -299,6 +304,7 @@ def iter_scores(
     '' False
     """
     check_concurrency(concurrency)
+    judge = getattr(judge, "saved", judge)  # of what compile returned
     items, on_progress = _rated(items), staged(on_progress)
     if isinstance(judge, Executor):
         work = OneByOne(judge)
@@ -322,14 +328,24 @@ def iter_scores(
     )
 
 
-def _rated(items: Iterable[RatedItem]) -> Iterator[RatedItem]:
-    for place, item in enumerate(items):
-        if not isinstance(item, RatedItem):
+def _rated(items: Any) -> Iterator[RatedItem]:
+    pandas = sys.modules.get("pandas")  # whoever has a frame has imported it
+    rows = items.to_dict("records") if pandas and isinstance(items, pandas.DataFrame) else items
+    for place, item in enumerate(rows):
+        if isinstance(item, RatedItem):
+            yield item
+            continue
+        as_dict = getattr(item, "toDict", None)  # of a dspy.Example
+        row = item if as_dict is None else as_dict()
+        if not (isinstance(row, Mapping) and "response" in row):
+            came = f"the fields {', '.join(map(str, row))}" if isinstance(row, Mapping) else None
             raise InputError(
-                f"items: expected RatedItems; got {type(item).__name__} at place {place}.",
-                hint="make them of dicts, a table or a file: judgesmith.read(...).items.",
+                "items: expected RatedItems, or dicts with a source and a response; got "
+                f"{came or type(item).__name__} at place {place}.",
+                hint="make them of any table or file: judgesmith.read(...).items.",
             )
-        yield item
+        source, context = row.get("source", ""), row.get("context")
+        yield item_to_judge(source, row["response"], context, row.get("references") or ())
 
 
 def judges_sources(judge: object) -> bool:

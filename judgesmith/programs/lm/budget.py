@@ -89,6 +89,10 @@ def price_of(model: str) -> Price | None:
     return Price(*found) if found else None
 
 
+def priced_models() -> tuple[str, ...]:
+    return tuple(_table()["usd_per_million_tokens"])
+
+
 def prices_date() -> str:
     """Return the day on which the table was last looked over, as ``YYYY-MM-DD``."""
     return str(_table()["date"])

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from judgesmith.errors import InputError, did_you_mean
 from judgesmith.front_door import at
-from judgesmith.programs.lm.budget import Budget, Price, price_of
+from judgesmith.programs.lm.budget import Budget, Price, price_of, priced_models
 from judgesmith.programs.lm.cache.recordings import Recording
 from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.programs.lm.client import LMClient
@@ -434,7 +434,8 @@ def engine_for(
     head, separator, rest = name.partition("/")
     if not (head and separator and rest):
         raise InputError(
-            f"a model is 'offline' or 'provider/model', such as openai/gpt-4o-mini; got {name!r}."
+            f"a model is 'offline' or 'provider/model', such as openai/gpt-4o-mini; got {name!r}.",
+            hint=did_you_mean(name, ("offline", *priced_models()), cutoff=0.6),
         )
     from judgesmith.programs.lm import engines  # loads the client
 

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Final
 
 import regex
-from sentencex import get_sentence_boundaries
 
 from judgesmith.errors import InputError
 from judgesmith.signatures.fences import imitates_layout
@@ -245,6 +244,8 @@ def _pieces(text: str) -> Iterator[Span]:
     plain_passage = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     start, window = 0, _WINDOW
     while start < len(plain_passage):
+        from sentencex import get_sentence_boundaries
+
         pieces = get_sentence_boundaries("en", plain_passage[start : start + window])
         is_last = start + window >= len(plain_passage)
         whole = pieces if is_last else pieces[:-1]  # the last one may go on behind the window

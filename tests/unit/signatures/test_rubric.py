@@ -268,9 +268,22 @@ def test_the_worst_end_is_zero_and_the_best_end_one(scale):
     assert scale.fraction(best) == 1
 
 
-@pytest.mark.parametrize("text", ["1..5", "1:5", "1 to 5", "1,5", " 1 .. 5 ", "1.0..5e0", "1 TO 5"])
+@pytest.mark.parametrize(
+    "text", ["1..5", "1:5", "1 to 5", "1,5", " 1 .. 5 ", "1.0..5e0", "1 TO 5", "1-5"]
+)
 def test_a_range_is_written_in_several_ways(text):
     assert Scale.parse(text) == Scale(low=1, high=5)
+
+
+def test_a_scale_is_made_from_what_people_write_first():
+    for same in (Scale(1, 5), Scale("1..5"), Scale((1, 5)), Scale([1, 5])):
+        assert same == Scale(low=1, high=5)
+    assert Scale(1, 5, kind="integer") == Scale(range(1, 6)) == Scale([1, 2, 3, 4, 5])
+    assert Scale("bad|fair|good").labels == ("bad", "fair", "good")
+    with pytest.raises(ValueError, match=r"two ends, as in \(1, 5\) or 1\.\.5; got \(1, 3, 5\)"):
+        Scale((1, 3, 5))
+    with pytest.raises(TypeError, match=r"Scale\(1, 5\)"):
+        Scale(1, 5, "integer")
 
 
 def test_ends_may_be_negative_and_broken():
@@ -278,7 +291,7 @@ def test_ends_may_be_negative_and_broken():
     assert str(Scale(low=0, high=12_345_678.5)) == "0..12345678.5"
 
 
-@pytest.mark.parametrize("text", ["", "5", "1-5", "1..", "..5", "one..five", "1..5..9", "1...5"])
+@pytest.mark.parametrize("text", ["", "5", "1..", "..5", "one..five", "1..5..9", "1...5"])
 def test_anything_else_is_no_range(text):
     with pytest.raises(ValueError, match=r"written LOW\.\.HIGH, as in 1\.\.5; got"):
         Scale.parse(text)

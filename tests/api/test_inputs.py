@@ -1,0 +1,137 @@
+"""The forms in which calls take data, judges, models and settings, and what they refuse."""
+
+import dspy
+import optuna
+import pandas as pd
+import pytest
+
+import judgesmith
+
+ROWS = [
+    {"source": one.source, "response": one.response, "score": place % 5 + 1}
+    for place, one in enumerate(judgesmith.read("sample"))
+]
+QUICK = {"optimizer": "none", "learn_weights": False}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ROWS,
+        tuple(ROWS),
+        (row for row in ROWS),
+        pd.DataFrame(ROWS),
+        pd.DataFrame(ROWS).to_dict("list"),
+        {name: pd.DataFrame(ROWS)[name] for name in ROWS[0]},
+        [dspy.Example(**row).with_inputs("source", "response") for row in ROWS],
+    ],
+    ids=["list", "tuple", "generator", "frame", "columns", "series", "examples"],
+)
+def test_rows_in_any_form_are_the_same_data(data):
+    assert judgesmith.read(data, scale=(1, 5)).digest == judgesmith.read(ROWS, scale="1-5").digest
+
+
+def test_a_judge_is_compiled_saved_and_evaluated_from_rows_and_keywords(tmp_path):
+    compiled = judgesmith.compile(ROWS, scale=judgesmith.Scale(1, 5), lm="offline", **QUICK)
+    by_settings = judgesmith.compile(
+        judgesmith.read(ROWS, scale=[1, 5]), judgesmith.CompileSettings(**QUICK)
+    )
+    assert compiled.saved == by_settings.saved
+    folder = compiled.save(tmp_path / "judge")
+    given = [
+        judgesmith.evaluate(judge, "sample", lm="offline").to_dict()
+        for judge in (compiled, compiled.judge, compiled.saved, str(folder))
+    ]
+    assert given[1:] == given[:-1]
+    assert judgesmith.compare(compiled, folder, "sample").gain.value == 0
+
+
+def test_settings_are_changed_by_keywords():
+    settings = judgesmith.CompileSettings(seed=3, **QUICK)
+    compiled = judgesmith.compile("sample", settings, holdout=0.5)
+    kept = compiled.saved.settings
+    assert (kept["seed"], kept["holdout"]) == (3, 0.5)
+
+
+def test_rows_in_any_form_are_scored_alike():
+    texts = [{"source": row["source"], "response": row["response"]} for row in ROWS[:3]]
+    forms = (texts, pd.DataFrame(texts), [dspy.Example(**row) for row in texts])
+    scores = [
+        [one.score for one in judgesmith.score_batch(judgesmith.ActiveCritic(), form)]
+        for form in forms
+    ]
+    assert scores[0] == scores[1] == scores[2]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda: judgesmith.compile("sample", optimiser="none"),
+            r"judgesmith\.compile\(\) has no argument 'optimiser'; did you mean optimizer\?",
+        ),
+        (
+            lambda: judgesmith.compile("sample", optimizer="protocl"),
+            r"judgesmith\.compile: optimizer: expected .* got 'protocl'; did you mean protocol\?",
+        ),
+        (
+            lambda: judgesmith.compile(42),
+            r"judgesmith\.compile: data: expected a path, .* or a dict of columns; got int",
+        ),
+        (
+            lambda: judgesmith.compile(judgesmith.read("sample"), scale="1..5"),
+            r"judgesmith\.compile: data: they are read already; drop scale",
+        ),
+        (lambda: judgesmith.compile("sample", lm=3), r"lm: expected a model or its name.*got int"),
+        (lambda: judgesmith.compile("sample", lm="gpt-4o"), r"did you mean openai/gpt-4o\?"),
+        (
+            lambda: judgesmith.compile("sample", sampler=optuna.samplers.RandomSampler()),
+            r"a search by effects takes no sampler or pruner; choose optimizer=\"protocol\"",
+        ),
+        (
+            lambda: judgesmith.compile("sample", pruner=optuna.pruners.NopPruner),
+            r"judgesmith\.compile: pruner: expected one of Optuna's; got <class",
+        ),
+        (
+            lambda: judgesmith.evaluate(dspy.Predict("a -> b"), "sample"),
+            r"judgesmith\.evaluate: expected a judge, the folder of one.*got Predict",
+        ),
+        (
+            lambda: judgesmith.evaluate(judgesmith.ActiveCritic(), "sample", targt=None),
+            r"judgesmith\.evaluate\(\) has no argument 'targt'; did you mean targets\?",
+        ),
+        (lambda: judgesmith.read([1], scale=5), r"two ends, as in \(1, 5\) or 1\.\.5; got \(5,\)"),
+        (
+            lambda: judgesmith.read({"source": "one text", "response": "another"}),
+            r"expected rows, or a list of values by column; got 'one text' of source",
+        ),
+        (
+            lambda: judgesmith.read({"source": ["a"], "response": ["b", "c"]}),
+            r"columns of one length; got 1 of source, 2 of response",
+        ),
+        (lambda: judgesmith.ActiveCritic()("a", "b"), r"judge\(\): too many positional"),
+        (lambda: judgesmith.ActiveCritic()(source="a"), r"judge\(\): missing .*'response'"),
+        (lambda: judgesmith.ActiveCritic(varient="fine"), r"varient: .*did you mean variant\?"),
+        (
+            lambda: judgesmith.score_batch(judgesmith.ActiveCritic(), [{"text": "a"}]),
+            r"dicts with a source and a response; got the fields text at place 0",
+        ),
+    ],
+)
+def test_wrong_inputs_are_refused_by_the_public_name(call, said):
+    with pytest.raises((ValueError, TypeError), match=said):
+        call()
+
+
+def test_any_sampler_and_pruner_of_optuna_searches_the_protocol():
+    found = [
+        judgesmith.compile(
+            "sample",
+            optimizer="protocol",
+            n_trials=6,
+            sampler=optuna.samplers.RandomSampler(seed=seed),
+            pruner=optuna.pruners.ThresholdPruner(lower=0.9),
+        ).saved.history
+        for seed in (1, 1, 2)
+    ]
+    assert found[0] == found[1] != found[2]
