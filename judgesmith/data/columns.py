@@ -85,6 +85,12 @@ def _word(text: str, start: int, stops: str) -> tuple[str, bool, int]:
 OVERALL = "overall"
 """The criterion that a lone score is about."""
 
+
+def criterion_of(name: str) -> str:
+    """Return the criterion that a name in a map, scale or list of labels stands for."""
+    return OVERALL if name in ("score", "label") else name
+
+
 KNOWN_NAMES: Mapping[str, tuple[str, ...]] = {
     "source": ("source", "input", "document", "article", "prompt", "question"),
     "response": (
@@ -152,7 +158,7 @@ class ColumnMap:
 
     @classmethod
     def of_pairs(cls, pairs: Iterable[tuple[str, str | Sequence[str]]]) -> ColumnMap:
-        """Return the map of (name, column or columns) pairs; ``score`` means ``overall``.
+        """Return the map of pairs (name, columns); ``score`` and ``label`` mean ``overall``.
 
         Fields have any name of ``KNOWN_NAMES``; every other name is that of a criterion.
 
@@ -172,7 +178,7 @@ class ColumnMap:
             chosen = (columns,) if isinstance(columns, str) else tuple(columns)
             known = name if name.startswith(RATIONALE_OF) else _FIELDS.get(plain_name(name))
             place = criteria if known is None else fields
-            target = known or (OVERALL if name == "score" else name)
+            target = known or criterion_of(name)
             if target in place:
                 raise InputError(
                     f"the column map says twice where {target!r} is.", hint="keep one of the two."
@@ -201,6 +207,12 @@ class ColumnMap:
         """Every column the map names, once."""
         groups = [*self.fields.values(), *self.criteria.values()]
         return tuple(dict.fromkeys(column for group in groups for column in group))
+
+    @property
+    def of_texts(self) -> ColumnMap:
+        """The same without what raters said."""
+        said = (name for name in self.fields if not name.startswith("rationale"))
+        return ColumnMap(fields={name: self.fields[name] for name in said})
 
     def __str__(self) -> str:
         """Return the map in the form that :meth:`parse` reads."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from judgesmith.data.columns import ColumnMap, column_map
+from judgesmith.data.columns import column_map
 from judgesmith.data.formats.opening import open_rows, options_of
 from judgesmith.data.formats.raw import ReadOptions
 from judgesmith.data.items import DataSet
@@ -92,8 +92,7 @@ def read_many(
         if is_sheet(header):
             sheets.append((str(source), read_part(source, options=its, with_cut=True)))
         elif header and has_rated and not header & rated:
-            texts = ColumnMap(fields=own.fields)
-            joined.add(str(source), read_part(source, columns=texts, options=its))
+            joined.add(str(source), read_part(source, columns=own.of_texts, options=its))
         else:
             part = read_part(source, columns=own, scale=scales, options=its)
             joined.add(str(source), part)

@@ -254,3 +254,48 @@ def test_labels_with_a_backslash_go_through_compile_score_and_evaluate(run, fold
     assert found["labels"]["labels"] == [*words]
     assert found["labels"]["tnr"]["value"] == 1
     assert run("export", "odd", "--to", "python", "-o", "odd.py")[0] == 0
+
+
+@pytest.fixture
+def spreadsheet(labelled):
+    """The rows as a spreadsheet with headings of its own, and new rows without labels."""
+    rows = list(map(json.loads, (labelled / "rows.jsonl").read_text(encoding="utf-8").splitlines()))
+    wide = [("question", "answer", "model", "Ergebnis", "Kommentar")]
+    for row in rows:
+        label, why = row["human"]["overall"], row["rationale"]["overall"] or ""
+        wide.append((row["source"], row["response"], row["system_id"], label, why))
+    new = [one[:3] for one in wide[:1]] + [(f"New {n}", f"Said {n}", "s0") for n in range(30)]
+    for name, table in (("wide", wide), ("new", new)):
+        lines = "\n".join(",".join(cells) for cells in table)
+        (labelled / f"{name}.csv").write_text(lines, encoding="utf-8")
+    return "label=Ergebnis,rationale=Kommentar"
+
+
+def test_a_mapped_label_is_the_overall_one(run, spreadsheet):
+    status, out, _ = run("check", "wide.csv", "--map", spreadsheet, "--json")
+    assert status == 0
+    assert [one["name"] for one in json.loads(out)["criteria"]] == ["overall"]
+
+
+def test_files_without_labels_need_no_column_of_reasons(labelled, spreadsheet):
+    data = judgesmith.data.read_many(["new.csv", "wide.csv"], columns=spreadsheet)
+    labels = [item.human.get("overall") for item in data]
+    assert len(data) == 150
+    assert labels.count(None) == 30
+
+
+def test_an_experiment_reads_labels_as_commands_do(run, labelled, spreadsheet):
+    text = (labelled / "wide.csv").read_text(encoding="utf-8")
+    odd = text.replace(",pass,", ",gut,").replace(",fail,", ",schlecht,")
+    (labelled / "odd.csv").write_text(odd, encoding="utf-8")
+    spec = {
+        "name": "gut?",
+        "data": {"odd": {"path": "odd.csv", "map": spreadsheet, "labels": "schlecht,gut"}},
+        "judges": {"verdict": {"judge": "verdict"}},
+    }
+    (labelled / "spec.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    status, _, err = run("experiment", "spec.yaml", "-o", "out", "--dry-run")
+    assert (status, "positive" in err) == (2, True)
+    spec["data"]["odd"]["positive"] = "gut"
+    (labelled / "spec.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    assert run("experiment", "spec.yaml", "-o", "out", "--dry-run")[0] == 0

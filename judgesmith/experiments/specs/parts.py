@@ -136,6 +136,12 @@ class DataSpec(SpecPart):
     targets: Annotated[Targets, Field(min_length=1)] = ("auto",)
     map: Text | dict[str, Text | list[Text]] | None = None
     scale: Text | dict[str, Text] | None = None
+    labels: Text | dict[str, Text] | None = None
+    positive: Text | None = None
+    missing: Text | None = None
+    encoding: Text | None = None
+    decimal: Literal[",", "."] | None = None
+    sheet: Text | None = None
 
 
 Kind = Literal["compiled", "recorded", "panel", "saved"]

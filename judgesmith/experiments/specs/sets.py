@@ -77,7 +77,17 @@ class _Reader:
         if place is None:
             return None
         try:
-            return read_items(place, columns=one.map, scale=one.scale)
+            return read_items(
+                place,
+                columns=one.map,
+                scale=one.scale,
+                labels=one.labels,
+                positive=one.positive,
+                missing=one.missing or (),
+                encoding=one.encoding,
+                decimal=one.decimal,
+                sheet=one.sheet,
+            )
         except DataError as fault:
             n = len(fault.problems)
             more = f" ({n - 1} more: see judgesmith check)" if n > 1 else ""
