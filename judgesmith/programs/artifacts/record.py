@@ -34,6 +34,7 @@ from pydantic import (
 from judgesmith.drafts import draft_beside, put, tidy, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults, hint_of, sentence_of
 from judgesmith.front_door import at
+from judgesmith.programs.judging.metric import AsMetric
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.registry import UnknownJudgeError
 from judgesmith.programs.lm.factory import check_name
@@ -345,7 +346,7 @@ class GoldenItem(FrozenModel):
         return found
 
 
-class SavedRecord(FrozenModel):
+class SavedRecord(AsMetric, FrozenModel):
     """What saved judges of every kind have; ``SavedRecord.load`` loads any of them."""
 
     target: str

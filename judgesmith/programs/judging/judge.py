@@ -13,6 +13,7 @@ from judgesmith.front_door import public
 from judgesmith.programs.judging.answers import demonstration_of, shown_example
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.executors import another_model
+from judgesmith.programs.judging.metric import AsMetric
 from judgesmith.programs.judging.program import JudgeProgram, with_note
 from judgesmith.programs.judging.registry import (
     JudgeFamily,
@@ -174,7 +175,7 @@ def _with_article(name: str) -> str:
     return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
 
 
-class Judge(AskingModule):
+class Judge(AsMetric, AskingModule):
     """A module that scores one response and says why.
 
     Subclasses name their predictors in ``__init__``; the order of the requests is their

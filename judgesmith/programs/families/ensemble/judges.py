@@ -25,6 +25,7 @@ from judgesmith.programs.families.ensemble.merging import Annotation, merging_st
 from judgesmith.programs.judging.dspy_executor import AskingModule, our_errors
 from judgesmith.programs.judging.executors import Executor, calls_per_item, current_lm
 from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.judging.metric import AsMetric
 from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.lm.waiting import driven
 from judgesmith.signatures.aggregation import Calibration, Middle, PanelRules, PanelWeights
@@ -74,7 +75,7 @@ class Supervisor(AskingModule):
 Found = TypeVar("Found")
 
 
-class CompositeJudge(dspy.Module):
+class CompositeJudge(AsMetric, dspy.Module):
     """A judge that combines other judges; it is called, copied and saved like any other module."""
 
     seen_keys: frozenset[str]
