@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import Literal, TypeVar
@@ -368,6 +368,10 @@ class _Corrected:
         return ShareSums.of(yes[which], self.rows.weights[which], self.rows.sources[which])
 
     @cached_property
+    def in_use(self) -> NDArray[np.bool_]:
+        return self.scored | self.behind(1) | self.behind(0)
+
+    @cached_property
     def judged(self) -> ShareSums:
         return self.sums(self.scored, self.rows.judge)
 
@@ -390,7 +394,7 @@ class _Corrected:
     def record(self, bootstrap: Estimate) -> PassRate:
         rows, rate, confidence = self.rows, self.rate, self.confidence
         positive, negative = self.behind(1), self.behind(0)
-        own, used = rows.systems == self.at, self.scored | positive | negative
+        own = rows.systems == self.at
         fewest = int(min(one.n_sources for one in self.right()))
         problem: Problem | None = None if rate.is_given else "youden"
         if not self.judged.rows:
@@ -400,7 +404,7 @@ class _Corrected:
         powered = powered_mean(
             rows.human[own], rows.judge[own], rows.sources[own], weight=None, confidence=confidence
         ).estimate
-        among = {"n": int(used.sum()), "n_groups": len(np.unique(rows.sources[used]))}
+        among = {"n": int(self.in_use.sum()), "n_groups": len(np.unique(rows.sources[self.in_use]))}
         classes = {"n": int((positive | negative).sum()), "n_groups": fewest}
         value, youden = float(rate.value), (float(rate.youden_low), float(rate.youden_high))
         ends, booted = (float(rate.low), float(rate.high)), (bootstrap.low, bootstrap.high)
@@ -440,9 +444,9 @@ class _Corrected:
 
 def _undefined(found: AnyEstimate) -> AnyEstimate:
     """Return an estimate without its values."""
-    names = {"value", "low", "high", "first", "second", "p_value"}
-    gone = {one.name: math.nan for one in fields(found) if one.name in names}
-    return replace(found, **gone)  # type: ignore[arg-type]
+    paired = {"first": math.nan, "second": math.nan, "p_value": math.nan}
+    more = paired if isinstance(found, PairedEstimate) else {}
+    return replace(found, value=math.nan, low=math.nan, high=math.nan, **more)  # type: ignore[arg-type]
 
 
 def _bootstrap(
@@ -570,11 +574,7 @@ def _corrected_difference(one: _Corrected, other: _Corrected) -> PairedEstimate:
     value = first - second
     low, high = np.clip([middle - z * error, middle + z * error], -1.0, 1.0)
     ends = min(float(low), value), max(float(high), value)
-    in_use = (
-        one.scored
-        | other.scored
-        | np.logical_or.reduce([each.behind(label) for each in (one, other) for label in (0, 1)])
-    )
+    in_use = one.in_use | other.in_use
     return PairedEstimate.of(
         value,
         ends,
