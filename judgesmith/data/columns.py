@@ -86,7 +86,7 @@ OVERALL = "overall"
 """The criterion that a lone score is about."""
 
 
-def criterion_of(name: str) -> str:
+def criterion_named(name: str) -> str:
     """Return the criterion that a name in a map, scale or list of labels stands for."""
     return OVERALL if name in ("score", "label") else name
 
@@ -178,7 +178,7 @@ class ColumnMap:
             chosen = (columns,) if isinstance(columns, str) else tuple(columns)
             known = name if name.startswith(RATIONALE_OF) else _FIELDS.get(plain_name(name))
             place = criteria if known is None else fields
-            target = known or criterion_of(name)
+            target = known or criterion_named(name)
             if target in place:
                 raise InputError(
                     f"the column map says twice where {target!r} is.", hint="keep one of the two."

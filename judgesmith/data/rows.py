@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 
 from pydantic import ValidationError
 
-from judgesmith.data.columns import KNOWN_NAMES, RATIONALE_OF, ColumnMap, criterion_of
+from judgesmith.data.columns import KNOWN_NAMES, RATIONALE_OF, ColumnMap, criterion_named
 from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.labels import (
     MOST_LABELS,
@@ -61,7 +61,7 @@ class GivenScales:
     def with_labels(self, given: LabelsGiven, positive: str | None) -> GivenScales:
         """Return the same with labels, of all criteria or by criterion."""
         by_name = {
-            criterion_of(name): Scale.of_labels(*labels, positive=positive)
+            criterion_named(name): Scale.of_labels(*labels, positive=positive)
             for name, labels in given_labels(given).items()
         }
         default = by_name.pop("", None)
@@ -102,7 +102,7 @@ def given_scales(given: ScaleGiven | GivenScales) -> GivenScales:
             scale = as_scale(value)
         except ValueError as fault:
             raise InputError(f"{fault}.") from None
-        criterion = criterion_of(name)
+        criterion = criterion_named(name)
         if criterion in by_criterion or (not criterion and default is not None):
             raise InputError(f"the scale of {criterion or 'all criteria'} is given twice.")
         if criterion:

@@ -242,7 +242,7 @@ def memory_rows(source: Any) -> tuple[str, Callable[..., Iterator[Row]]]:
             names = ", ".join(map(str, source))
             raise TypeError(f"expected one split of a dataset; got all of {names}. Choose one.")
         return "dataset", lambda raw: _numbered(raw, source)
-    pandas = sys.modules.get("pandas")  # whoever has a frame has imported it
+    pandas = sys.modules.get("pandas")  # a caller with a frame has imported it
     if pandas and isinstance(source, pandas.DataFrame):
         return "data frame", _frame_rows(source)
     if isinstance(source, Mapping):

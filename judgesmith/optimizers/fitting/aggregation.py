@@ -363,7 +363,7 @@ class FitAggregation(CrossValidatedFit):
         The combiners that competed, simplest first; set by ``compile``. Empty where there was too
         little to learn from.
     chosen_ : str
-        The best one, or the first where the score stays as it was.
+        The best one, or the first where the score does not move.
     amount_ : float
         How far the score moved to it, from 0 to 1.
     crossed_ : dict of str to float

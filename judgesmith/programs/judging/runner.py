@@ -329,7 +329,7 @@ def iter_scores(
 
 
 def _rated(items: Any) -> Iterator[RatedItem]:
-    pandas = sys.modules.get("pandas")  # whoever has a frame has imported it
+    pandas = sys.modules.get("pandas")  # a caller with a frame has imported it
     rows = items.to_dict("records") if pandas and isinstance(items, pandas.DataFrame) else items
     for place, item in enumerate(rows):
         if isinstance(item, RatedItem):
