@@ -137,10 +137,7 @@ def _print(found: ExplanationRatings) -> None:
     asked = found.questions
     print_table(
         "Answers: share of yes (usefulness: mean of 1 to 5), 95% intervals over texts",
-        [
-            [name, estimate_text(q.value), str(q.n_filled), str(q.n_blank)]
-            for name, q in asked.items()
-        ],
+        [[name, estimate_text(q.value), str(q.filled), str(q.blank)] for name, q in asked.items()],
         header=["question", "value", "filled in", "blank"],
     )
     print_agreement_of_raters(found)
@@ -241,7 +238,7 @@ def read_errors(sheets: tuple[str, ...], as_json: bool) -> None:
 def _print_errors(found: AnnotationRatings) -> None:
     for name, one in found.questions.items():
         print_table(
-            f"{name}: {one.n_filled} filled in, {one.n_blank} blank, 95% intervals over texts",
+            f"{name}: {one.filled} filled in, {one.blank} blank, 95% intervals over texts",
             [
                 [label, estimate_text(share), *(str(one.raters[r][label]) for r in one.raters)]
                 for label, share in one.shares.items()

@@ -80,8 +80,8 @@ class ComparisonTests:
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON."""
         return {
-            "pairs": {level: one.to_dict() for level, one in self.pairs.items()},
-            "holm": {level: as_plain(row) for level, row in self.holm.items()},
+            "pairs": as_plain(self.pairs),
+            "holm": as_plain(self.holm),
             "swap": self.swap,
             "permutation": {
                 level: {statistic: _numbers(one) for statistic, one in row.items()}

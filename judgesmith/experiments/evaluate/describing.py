@@ -9,7 +9,7 @@ import dataclasses
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Literal
@@ -36,6 +36,7 @@ from judgesmith.experiments.evaluate.label_summary import (
 from judgesmith.metrics import Estimate, human_ceiling, icc, krippendorff_alpha, spearman
 from judgesmith.metrics.comparing import sample_size_pearson
 from judgesmith.metrics.ratings import HumanCeiling, rater_vs_rest
+from judgesmith.metrics.records import Record
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.scale import Scale
 
@@ -133,7 +134,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatingSummary:
+class RatingSummary(Record):
     """Numbers on one criterion or target; nan where they are undefined."""
 
     name: str
@@ -239,7 +240,7 @@ def _no_ceiling(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lengths:
+class Lengths(Record):
     """Characters of one kind of text, over the items that have it."""
 
     n: int
@@ -249,7 +250,7 @@ class Lengths:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextSummary:
+class TextSummary(Record):
     """Numbers on the texts of a set."""
 
     lengths: dict[str, Lengths]
@@ -464,7 +465,7 @@ _WHO = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
+class Description(Record):
     """All that ``judgesmith check`` reports.
 
     Parameters
@@ -518,10 +519,10 @@ class Description:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, ready for JSON: undefined is None, scales are texts."""
-        plain: dict[str, Any] = _plain(self)
+        found = Record.to_dict(self)
         if not self.labels:
-            del plain["labels"]
-        return plain
+            del found["labels"]
+        return found
 
     def overview(self) -> list[list[str]]:
         """Return rows of name and value about the set as a whole."""
@@ -707,21 +708,6 @@ def _half_width(n: int) -> float:
     middle = math.atanh(EXPECTED_CORRELATION)
     reach = NormalDist().inv_cdf(0.975) / math.sqrt(n - 3)
     return (math.tanh(middle + reach) - math.tanh(middle - reach)) / 2
-
-
-def _plain(value: Any) -> Any:
-    """Return records as dictionaries, scales as texts, nan as None."""
-    if isinstance(value, Scale):
-        return str(value)
-    if isinstance(value, Estimate):
-        return value.to_dict()
-    if dataclasses.is_dataclass(value):
-        return {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _number(value: float) -> str:

@@ -39,7 +39,7 @@ from judgesmith.experiments.labels.explanation_answers import (
 )
 from judgesmith.metrics import Estimate, percent_agreement
 from judgesmith.metrics.ratings import krippendorff_alpha_interval
-from judgesmith.metrics.records import plain
+from judgesmith.metrics.records import Record, plain
 from judgesmith.metrics.resampling import share_interval
 
 SPAN = SheetQuestion(
@@ -148,26 +148,15 @@ def marked_text(response: str, errors: Sequence[Numbered]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelRatings:
+class LabelRatings(Record):
     """What all raters said to one question."""
 
     shares: Mapping[str, Estimate]
     alpha: Estimate
     agreement: float
-    n_filled: int
-    n_blank: int
+    filled: int
+    blank: int
     raters: Mapping[str, Mapping[str, int]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON: undefined is None."""
-        return {
-            "shares": {label: one.to_dict() for label, one in self.shares.items()},
-            "alpha": self.alpha.to_dict(),
-            "agreement": plain(self.agreement),
-            "filled": self.n_filled,
-            "blank": self.n_blank,
-            "raters": {rater: dict(counts) for rater, counts in self.raters.items()},
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,8 +167,7 @@ class AnnotationRatings(SheetRatings[LabelRatings]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, ready for JSON: undefined is None."""
-        crossed = {label: dict(counts) for label, counts in self.crossed.items()}
-        return {**super().to_dict(), "crossed": crossed}
+        return {**super().to_dict(), "crossed": plain(self.crossed)}
 
 
 def read_annotation_sheets(
@@ -207,8 +195,8 @@ def _rated(question: SheetQuestion, filled: FilledSheets, confidence: float) -> 
             table, sources=items, measurement="nominal", confidence=confidence
         ),
         agreement=percent_agreement(table),
-        n_filled=len(answers),
-        n_blank=table.size - len(answers),
+        filled=len(answers),
+        blank=table.size - len(answers),
         raters={
             rater: {
                 label: int(np.count_nonzero(column == place))

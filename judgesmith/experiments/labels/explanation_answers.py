@@ -17,6 +17,7 @@ from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.errors import InputError
+from judgesmith.metrics.records import plain
 
 OVERALL_PART = "overall"
 NOT_ASKED = "-"
@@ -340,8 +341,8 @@ class SheetRatings(Generic[Numbers]):
             "sheet": self.sheet,
             "items": self.n_items,
             "rows": self.n_rows,
-            "missing": dict(self.n_missing),
-            "questions": {name: one.to_dict() for name, one in self.questions.items()},
+            "missing": plain(self.n_missing),
+            "questions": plain(self.questions),
         }
 
 

@@ -40,7 +40,7 @@ from judgesmith.experiments.labels.explanation_answers import (
 )
 from judgesmith.metrics import Estimate, percent_agreement
 from judgesmith.metrics.ratings import krippendorff_alpha_interval
-from judgesmith.metrics.records import plain
+from judgesmith.metrics.records import Record
 from judgesmith.metrics.resampling import jackknife_interval, share_interval
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -302,16 +302,16 @@ def _rows(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RaterAnswers:
+class RaterAnswers(Record):
     """What one rater said to one question."""
 
     value: float  # share of yes, or mean points; nan without answers
-    n_filled: int
-    n_blank: int
+    filled: int
+    blank: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionRatings:
+class QuestionRatings(Record):
     """What all raters said to one question.
 
     ``alpha``: Krippendorff's alpha over rows with two answers or more: nominal for yes and no,
@@ -321,29 +321,10 @@ class QuestionRatings:
     value: Estimate
     alpha: Estimate
     agreement: float
-    n_filled: int
-    n_blank: int
+    filled: int
+    blank: int
     parts: Mapping[str, Estimate]
     raters: Mapping[str, RaterAnswers]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON: undefined is None."""
-        return {
-            "value": self.value.to_dict(),
-            "alpha": self.alpha.to_dict(),
-            "agreement": plain(self.agreement),
-            "filled": self.n_filled,
-            "blank": self.n_blank,
-            "parts": {part: one.to_dict() for part, one in self.parts.items()},
-            "raters": {
-                rater: {
-                    "value": plain(one.value),
-                    "filled": one.n_filled,
-                    "blank": one.n_blank,
-                }
-                for rater, one in self.raters.items()
-            },
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -392,8 +373,8 @@ def _rated(
             confidence=confidence,
         ),
         agreement=percent_agreement(table),
-        n_filled=int(given.sum()),
-        n_blank=int(given.size - given.sum()),
+        filled=int(given.sum()),
+        blank=int(given.size - given.sum()),
         parts={
             part: _value(question, table[of_part == part], items[of_part == part], confidence)
             for part in shown_value
@@ -406,7 +387,7 @@ def _of_rater(column: FloatArray) -> RaterAnswers:
     answers = column[~np.isnan(column)]
     n = len(answers)
     value = float(answers.mean()) if n else math.nan
-    return RaterAnswers(value=value, n_filled=n, n_blank=len(column) - n)
+    return RaterAnswers(value=value, filled=n, blank=len(column) - n)
 
 
 def _value(

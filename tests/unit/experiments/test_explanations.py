@@ -376,11 +376,11 @@ def test_every_number_is_what_its_definition_gives(save_explanation_ratings):
         measurement = "ordinal" if name == "usefulness" else "nominal"
         assert one.alpha.value == pytest.approx(krippendorff_alpha(table, measurement=measurement))
         assert one.alpha.low < one.alpha.value < one.alpha.high
-        assert one.n_filled == np.count_nonzero(~np.isnan(table))
-        assert one.n_filled + one.n_blank == table.size
+        assert one.filled == np.count_nonzero(~np.isnan(table))
+        assert one.filled + one.blank == table.size
         for column, rater in enumerate(sheets):
             assert one.raters[rater].value == pytest.approx(np.nanmean(table[:, column]))
-            assert one.raters[rater].n_filled == np.count_nonzero(~np.isnan(table[:, column]))
+            assert one.raters[rater].filled == np.count_nonzero(~np.isnan(table[:, column]))
 
 
 def test_shares_are_told_for_each_part_and_intervals_count_texts(save_explanation_ratings):
@@ -426,7 +426,7 @@ def test_a_blank_sheet_has_no_numbers_but_counts(save_explanation_ratings):
     for name in NAMES:
         one = found.questions[name]
         assert np.isnan(one.value.value)
-        assert (one.n_filled, one.n_blank) == (0, 24 if name in NAMES[:4] else 8)
+        assert (one.filled, one.blank) == (0, 24 if name in NAMES[:4] else 8)
     assert (
         json.loads(json.dumps(found.to_dict(), allow_nan=False))["questions"]["clear"]["value"][
             "value"
@@ -441,11 +441,11 @@ def test_rows_that_a_rater_took_out_are_blank_and_counted(save_explanation_ratin
         [save_explanation_ratings("ana", whole), save_explanation_ratings("ben", part)]
     )
     assert found.n_missing == {"ana": 0, "ben": 19}
-    assert found.questions["clear"].raters["ben"].n_blank == 19
-    assert found.questions["usefulness"].raters["ben"].n_blank == 7
+    assert found.questions["clear"].raters["ben"].blank == 19
+    assert found.questions["usefulness"].raters["ben"].blank == 7
     alone = read_sheets([save_explanation_ratings("ben", part)])
     assert (alone.n_rows, alone.n_missing) == (5, {"ben": 19})
-    assert alone.questions["clear"].n_blank == 0
+    assert alone.questions["clear"].blank == 0
 
 
 def test_the_order_of_raters_and_rows_changes_nothing(save_explanation_ratings):
