@@ -8,6 +8,7 @@ import click
 
 from judgesmith.cli.label.sheet_reading import (
     cut_notes,
+    plain_counts,
     print_agreement_of_raters,
     reading_options,
     tell_sheets,
@@ -97,17 +98,7 @@ def write(
         notes.append("the sheet does not say what overall scores are out of; give it with --scale.")
     notes += cut_notes(found.n_cut)
     if as_json:
-        print_json(
-            {
-                "output": output,
-                "sheet": found.sheet,
-                "items": found.n_items,
-                "rows": found.n_rows,
-                "unscored": found.n_unscored,
-                "unexplained": found.n_unexplained,
-                "cut": found.n_cut,
-            }
-        )
+        print_json({"output": output, **plain_counts(found)})
         say_notes(notes, as_json=True)
         return
     say(f"{found.n_rows} explanations of {found.n_items} scored texts in {output}")
@@ -199,18 +190,7 @@ def write_errors(
         notes.append(f"{found.n_more} errors beyond the 50th of a text are not asked about.")
     notes += cut_notes(found.n_cut)
     if as_json:
-        print_json(
-            {
-                "output": output,
-                "sheet": found.sheet,
-                "items": found.n_items,
-                "rows": found.n_rows,
-                "unscored": found.n_unscored,
-                "without": found.n_without,
-                "more": found.n_more,
-                "cut": found.n_cut,
-            }
-        )
+        print_json({"output": output, **plain_counts(found)})
     else:
         say(f"{found.n_rows} errors of {found.n_items} texts in {output}")
         if found.n_unscored or found.n_without:

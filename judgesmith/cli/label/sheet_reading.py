@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +14,9 @@ from judgesmith.cli.shared.options import Command, json_option, map_option, seed
 from judgesmith.cli.shared.printing import counted, print_json, print_table, say, say_notes
 
 if TYPE_CHECKING:
+    from judgesmith.experiments.labels.annotation import WrittenAnnotations
     from judgesmith.experiments.labels.explanation_answers import SheetRatings
+    from judgesmith.experiments.labels.explanation_sheet import WrittenSheet
 
 Found = TypeVar("Found", bound="SheetRatings[Any]")
 
@@ -41,6 +44,13 @@ def writing_options(command: Command) -> Command:
         map_option,
         json_option,
     )
+
+
+def plain_counts(found: WrittenSheet | WrittenAnnotations) -> dict[str, Any]:
+    """Return what a sheet holds, for ``--json``."""
+    return {
+        one.name.removeprefix("n_"): getattr(found, one.name) for one in dataclasses.fields(found)
+    }
 
 
 def cut_notes(n_cut: int) -> list[str]:

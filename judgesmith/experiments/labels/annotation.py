@@ -32,9 +32,9 @@ from judgesmith.experiments.evaluate.errors.found import (
 from judgesmith.experiments.labels.explanation_answers import (
     FilledSheet,
     FilledSheets,
-    RowId,
     SheetQuestion,
     SheetRatings,
+    numbered_lines,
     part_mark,
 )
 from judgesmith.metrics import Estimate, percent_agreement
@@ -106,10 +106,7 @@ def write_annotation_sheet(
         for part, cells in _rows(text)
     ]
     sheet = digest_of(rows)
-    lines = [
-        [str(RowId(sheet, number, len(rows), item, part)), *cells]
-        for number, (item, part, cells) in enumerate(rows, start=1)
-    ]
+    lines = numbered_lines(sheet, rows)
     write_cells(place, [COLUMNS, *lines], overwrite=overwrite)
     return WrittenAnnotations(
         sheet=sheet,

@@ -108,6 +108,14 @@ class RowId:
         return self.part == OVERALL_PART
 
 
+def numbered_lines(sheet: str, rows: Sequence[tuple[int, str, list[str]]]) -> list[list[str]]:
+    """Return the lines of a sheet: the id of each row, then its cells."""
+    return [
+        [str(RowId(sheet, number, len(rows), item, part)), *cells]
+        for number, (item, part, cells) in enumerate(rows, start=1)
+    ]
+
+
 def part_mark(part: str) -> str:
     """Return the letters and digits of a part's name, as they end the ids of its rows."""
     plain = unicodedata.normalize("NFKD", part).casefold()

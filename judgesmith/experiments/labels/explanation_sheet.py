@@ -36,6 +36,7 @@ from judgesmith.experiments.labels.explanation_answers import (
     SheetRatings,
     blank_cells,
     items_with_aspects,
+    numbered_lines,
     part_mark,
 )
 from judgesmith.metrics import Estimate, percent_agreement
@@ -227,10 +228,7 @@ def write_sheet(
     texts = _texts(data, columns, found.rows, wanted={row.key for row in drawn})
     rows = list(_rows(drawn, texts, "" if scale is None else str(scale)))
     sheet = digest_of([found.run, rows])
-    lines = [
-        [str(RowId(sheet, number, len(rows), item, part)), *cells]
-        for number, (item, part, cells) in enumerate(rows, start=1)
-    ]
+    lines = numbered_lines(sheet, rows)
     write_cells(output, [COLUMNS, *lines], overwrite=overwrite)
     return WrittenSheet(
         sheet=sheet,
