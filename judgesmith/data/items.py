@@ -7,10 +7,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.results import Result
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import Scale
 
@@ -21,7 +23,7 @@ PROVENANCE = "provenance"
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataSet:
+class DataSet(Result):
     """Items in the order of their file, and what a reader should know of how they were read.
 
     Parameters
@@ -48,6 +50,15 @@ class DataSet:
     items: tuple[RatedItem, ...]
     notes: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
+
+    def _headline(self) -> str:
+        n, rated = len({one.source_id for one in self.items}), ", ".join(self.criteria) or "unrated"
+        return f"{self.name}: {len(self.items)} rows of {n} sources; {rated}"
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for item in self.items:
+            plain = item.model_dump(include={"source_id", "system_id", "source", "response"})
+            yield plain | {f"human.{name}": list(given) for name, given in item.human.items()}
 
     def __len__(self) -> int:
         """Return the number of items."""

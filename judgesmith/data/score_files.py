@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from judgesmith.data.scores import (
 from judgesmith.errors import InputError
 from judgesmith.metrics.arrays import FloatArray
 from judgesmith.metrics.pairs import majority_preference
+from judgesmith.results import Result
 from judgesmith.signatures.judgement import Cause, Reason
 
 SWAPPED = " order swapped"
@@ -215,7 +216,7 @@ NO_ROW = Cause(Reason.NO_ROW, "there is no score for this row in the file")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Scores:
+class Scores(Result):
     """One score per row of a data set."""
 
     values: FloatArray
@@ -227,6 +228,10 @@ class Scores:
     target: str | None = None
     samples: tuple[Samples, ...] = ()
     recorded: tuple[RecordedLabel | None, ...] = ()
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for value, problem in zip(self.values.tolist(), self.problems, strict=True):
+            yield {"score": value, "problem": None if problem is None else str(problem)}
 
 
 def read_scores(

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from judgesmith.metrics.arrays import FloatArray
+from judgesmith.results import Result
 
 _LARGEST_SQUARED = 1e100
 
@@ -33,7 +34,7 @@ def whole_number(value: int, *, name: str, least: int) -> int:
 _REPR_ONLY = {"repr_only": True}
 
 
-class Record:
+class Record(Result):
     """Base of all result records; ``_shown`` names fields and properties where not all count."""
 
     __slots__ = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.errors import InputError
+from judgesmith.results import Result
 from judgesmith.signatures.judgement import Cause, Judgement, Reason
 from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.rubric import folded
@@ -25,7 +26,7 @@ SCORE = "score"  # the target of a judge's own score; other targets are criteria
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PredictionTable:
+class PredictionTable(Result):
     """Aligned columns, one row per judged item and target.
 
     Attributes
@@ -86,6 +87,13 @@ class PredictionTable:
     examples: tuple[Any, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     evidence: float = 1.0
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        columns = (self.sources, self.systems, self.human, self.predicted)
+        names = ("source", "system", "human", "predicted")
+        for values in zip(*(one.tolist() for one in columns), strict=True):
+            yield dict(zip(names, values, strict=True))
+
     threshold: float | None = None
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ _NEEDING = {
     "reference": "reference metrics need",
     "bertscore": "BERTScore needs",
     "finetune": "training needs",
-    "report": "figures need",
+    "plot": "figures need",
     "serve": "serving needs",
     "inspect": "scorers of Inspect AI need",
     "mlflow": "MLflow tracking and models need",

@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from judgesmith.errors import InputError, did_you_mean, hint_of, sentence_of
+from judgesmith.results import one_line
 
 # Aliases let a few lines stand for more than any memory holds.
 _MOST_PARTS = 1_000_000
@@ -197,9 +198,15 @@ class FrozenModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    def __repr__(self) -> str:
+        return one_line(super().__repr__())
+
 
 class SettingsModel(BaseModel):
     """A record that users make themselves: what it does not take is an ``InputError``."""
+
+    def __repr__(self) -> str:
+        return one_line(super().__repr__())
 
     if not TYPE_CHECKING:  # where the signature is that of the fields
 

@@ -17,6 +17,7 @@ from judgesmith.cli.shared.verdicts import data_verdict, labels_verdict, print_v
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from judgesmith.experiments.evaluate.describing import Description
     from judgesmith.experiments.evaluate.label_summary import LabelSummary
 
 
@@ -55,10 +56,16 @@ def command(
     if rated is not None:
         places = targets_of(dataset, target, aggregate).rated  # type: ignore[arg-type]
         n_sources = len(np.unique(dataset.groups[places]))
+    report(found, n_sources=n_sources, data=data_words((data,)))
+
+
+def report(found: Description, *, n_sources: int | None = None, data: str | None = None) -> None:
+    """Print what there is to know of rated data; ``n_sources`` have a rating of the target."""
+    rated, words = found.target, data or found.name
+    n_sources = found.n_sources if n_sources is None else n_sources
     labels = [one for one in found.labels if rated is None or one.name == rated.name]
     if labels:
         by_name = len(found.criteria) > 1 and labels[0].name != "overall"
-        words = data_words((data,))
         print_verdict(labels_verdict(labels[0], n_sources=n_sources, name=words, by_name=by_name))
     else:
         print_verdict(
@@ -67,7 +74,7 @@ def command(
                 n_sources=n_sources,
                 half_width=found.half_width,
                 raters=math.nan if rated is None else rated.rater_vs_rest.value,
-                name=data_words((data,)),
+                name=words,
             )
         )
     print_table(f"{found.name}: rated data", found.overview(), left=2)

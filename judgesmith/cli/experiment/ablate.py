@@ -122,7 +122,7 @@ def command(
         spent = spent_on(client.usage)
         print_json({"folder": str(folder), **table.to_dict(), "asked": table.calls(), **spent})
     else:
-        _print(table, folder)
+        report(table, folder)
     notes = _notes(table)
     say_notes((*dataset.notes, *notes, *client.adaptations), as_json=as_json)
     if not as_json:
@@ -142,7 +142,7 @@ def _notes(table: AblationTable) -> list[str]:
     return list(sentences(table))
 
 
-def _print(table: AblationTable, folder: Path) -> None:
+def report(table: AblationTable, folder: Path | None = None) -> None:
     """Print the table and what it tells."""
     from judgesmith.experiments.ablate.report import (
         CHOSEN_HEADER,
@@ -156,7 +156,8 @@ def _print(table: AblationTable, folder: Path) -> None:
 
     say(f"{table.data}: {table.target}")
     if not table.rows:
-        say(f"no row is finished; a larger budget continues from here, in {folder}.")
+        where = f", in {folder}" if folder else ""
+        say(f"no row is finished; a larger budget continues from here{where}.")
     asked = {(one["block"], one["row"]): one for one in table.calls()}
     for block in BLOCKS:
         lines = table_rows(table, block)

@@ -283,7 +283,7 @@ def command(
         whole = {"complete": found.complete, **board.to_dict(), **spent, **told}
         print_json({"folder": str(place), **whole})
     else:
-        _print_board(board)
+        print_board(board)
         if usage is not None and models.made:
             say(f"\nthis process: {usage_text(usage)}")
     _say_rest(found, place, models, as_json=as_json)
@@ -313,7 +313,7 @@ def _say_rest(found: Progressed, place: Path, models: RunModels, *, as_json: boo
         say(f"{counted(len(found.finished), 'cell')} and the leaderboard are in {place}")
 
 
-def _print_board(board: Leaderboard) -> None:
+def print_board(board: Leaderboard) -> None:
     """Print the ranking over the whole set, or at the first level where there is one."""
     from judgesmith.experiments.runs.leaderboard import (
         HEADER,

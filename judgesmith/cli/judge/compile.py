@@ -454,7 +454,7 @@ def command(
         headline = "" if found.verdicts is None else found.verdicts.headline
         notes = [one for one in notes if one != headline]
         print_compile_answer(found, run.dataset, folder, data_words(data))
-        print_compiled(found, run.dataset, usage)
+        print_compiled(found, usage)
     say_notes(notes, as_json=as_json)
     if not as_json:
         print_examples(found, saved)

@@ -153,8 +153,30 @@ def print_nothing(
         say(usage_text(usage))
 
 
+def report(found: CompileResult) -> None:
+    """Print a compiled judge as the command does, without commands that follow from it."""
+    _print_answer(found)
+    print_compiled(found)
+
+
 def print_compile_answer(found: CompileResult, dataset: DataSet, folder: Path, data: str) -> None:
     """Print how well the judge agrees on the test rows, and what follows from that."""
+    if found.selection is None:
+        return
+    import numpy as np
+
+    from judgesmith.experiments.evaluate.describing import rater_correlation
+
+    place = shlex.quote(str(folder))
+    _print_answer(
+        found,
+        raters=rater_correlation(dataset, found.saved.target, rng=np.random.default_rng(0)),
+        label=f"judgesmith label suggest {place} UNRATED {data} -o rate.csv -n {{n}}",
+        check=f"judgesmith check {data}",
+    )
+
+
+def _print_answer(found: CompileResult, **more: Any) -> None:
     if found.selection is None:
         return
     if found.verdicts is not None:
@@ -163,29 +185,15 @@ def print_compile_answer(found: CompileResult, dataset: DataSet, folder: Path, d
         answer(found.verdicts.headline, tone=tone)
         say()
         return
-    import numpy as np
-
-    from judgesmith.experiments.evaluate.describing import rater_correlation
-
     estimate, within = headline_estimate(found.heldout)
     gain = None
     if found.gain is not None:
         gain = found.gain["sample" if within else "dataset"]["pearson"]
-    place = shlex.quote(str(folder))
-    print_verdict(
-        agreement_verdict(
-            estimate,
-            gain=gain,
-            raters=rater_correlation(dataset, found.saved.target, rng=np.random.default_rng(0)),
-            within=within,
-            label=f"judgesmith label suggest {place} UNRATED {data} -o rate.csv -n {{n}}",
-            check=f"judgesmith check {data}",
-        )
-    )
+    print_verdict(agreement_verdict(estimate, gain=gain, within=within, **more))
     say()
 
 
-def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None:
+def print_compiled(found: CompileResult, usage: Usage | None = None) -> None:
     """Print a compiled judge: its rows, its agreement, and what it is made of."""
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
@@ -197,7 +205,7 @@ def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None
     several = saved.settings.get("compared") != ["score"]
     about = f"{saved.target} on {saved.human_scale}" if found.selection else "unrated"
     say(
-        f"{dataset.name}: {about}; {rows['train']} few-shot, {rows['select']} validation, "
+        f"{found.data}: {about}; {rows['train']} few-shot, {rows['select']} validation, "
         f"{rows['heldout']} test rows; {rows['unrated']} unrated, {rows['unscored']} unscored"
     )
     if found.selection is None:
@@ -230,7 +238,7 @@ def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None
     for name, one in members.items():
         assert isinstance(one, SavedJudge)  # as search finds no others
         _print_protocol(one.protocol, of=f", {name}" if name else "")
-    say(f"model: {saved.model}; {usage_text(usage)}")
+    say(f"model: {saved.model}{f'; {usage_text(usage)}' if usage else ''}")
 
 
 def _print_trade_off(found: CompileResult) -> None:

@@ -41,7 +41,6 @@ from judgesmith.cli.shared.role_options import models_by_part, role_option
 from judgesmith.experiments.compile.fields import CompileFields
 
 if TYPE_CHECKING:
-    from judgesmith.data import DataSet
     from judgesmith.experiments.evaluate.agreement import Report
     from judgesmith.experiments.panel.notes import SubsetAnalysis
     from judgesmith.experiments.panel.panelling import LearnedPanel
@@ -316,7 +315,7 @@ def command(
     if as_json:
         print_json(_summary(found.saved, folder, usage))
     else:
-        _print(found, dataset, usage)
+        report(found, usage)
     say_notes((*dataset.notes, *found.notes), as_json=as_json)
     if not as_json:
         print_saved(found.saved, folder, choice.asked_again(models.names, own))
@@ -392,13 +391,13 @@ def _print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
     say(judge_card(saved))
 
 
-def _print_agreement(found: LearnedPanel, selection: Report, dataset: DataSet) -> None:
+def _print_agreement(found: LearnedPanel, selection: Report) -> None:
     saved = found.saved
     rows = saved.rows
     learned = saved.settings["score"] == "learned"  # else the mean or median
     use = "learn weights from" if learned else "tell the best judge by"
     say(
-        f"{dataset.name}: {saved.target} on {saved.human_scale}; rows: {rows['select']} to "
+        f"{found.data}: {saved.target} on {saved.human_scale}; rows: {rows['select']} to "
         f"{use}, {rows['heldout']} held out, {rows['known']} that a judge was made from, "
         f"{rows['unrated']} unrated, {rows['unscored']} unscored"
     )
@@ -415,22 +414,23 @@ def _print_agreement(found: LearnedPanel, selection: Report, dataset: DataSet) -
         )
 
 
-def _print(found: LearnedPanel, dataset: DataSet, usage: Usage | None) -> None:
+def report(found: LearnedPanel, usage: Usage | None = None) -> None:
+    """Print a panel, its agreement and its weights."""
     saved = found.saved
     rows = saved.rows
     if found.selection is None and found.discernment is not None:
         say(
-            f"{dataset.name}: no ratings; rows: {rows['select']} to learn weights from, "
+            f"{found.data}: no ratings; rows: {rows['select']} to learn weights from, "
             f"{rows['heldout']} held out, {rows['known']} that a judge was made from, "
             f"{rows['unscored']} unscored"
         )
     elif found.selection is None:
         say(
-            f"{dataset.name}: nothing is known of agreement with people; rows: {rows['known']} "
+            f"{found.data}: nothing is known of agreement with people; rows: {rows['known']} "
             f"that a judge was made from, {rows['unrated']} unrated; {len(saved.golden)} texts kept"
         )
     else:
-        _print_agreement(found, found.selection, dataset)
+        _print_agreement(found, found.selection)
     if found.discernment is not None:
         print_discernment(found.discernment, before=str(found.best), after="panel")
     total = sum(saved.weights.weights)

@@ -286,13 +286,13 @@ def print_wrong_labels(title: str, errors: Sequence[LabelError]) -> None:
 _SHOWN = {"given": "as given", "swapped": "swapped", "combined": "both orders"}
 
 
-def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
-    """Print how preferences agree with people's on the set called ``name``."""
+def print_preferences(found: PreferenceEvaluation) -> None:
+    """Print how preferences agree with people's."""
     from judgesmith.experiments.evaluate.agreement import unscored_text
     from judgesmith.experiments.evaluate.preferring import ANSWERS, ranking_rows
 
     what = f"preferences between two texts{scored_by_text(found.scored_by)}"
-    say_wrapped(f"{found.label} on {name}: {found.target}, {what}", hang=2)
+    say_wrapped(f"{found.label} on {found.data}: {found.target}, {what}", hang=2)
     n, basis = found.unscored.n_rows, found.given.accuracy
     columns = found.by_order
     rows = [

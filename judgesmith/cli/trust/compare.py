@@ -148,6 +148,7 @@ def command(
             objective=wanted,
             rng=np.random.default_rng(seed),
             confidence=confidence,
+            data=dataset.name,
         )
     if dry_run:
         print_estimate(nothing_asked(), as_json=as_json)
@@ -164,7 +165,7 @@ def command(
     if as_json:
         print_json(found.to_dict())
     else:
-        print_compared(found, name=dataset.name)
+        print_compared(found)
     say_notes(list(dict.fromkeys(notes)), as_json=as_json)
 
 
@@ -291,8 +292,8 @@ def _judged(
     return found[0], found[1]
 
 
-def print_compared(found: Comparison, *, name: str) -> None:
-    """Print a comparison on the set called ``name``."""
+def print_compared(found: Comparison) -> None:
+    """Print a comparison."""
     from judgesmith.experiments.evaluate.agreement import unscored_text
 
     by_label = found.by_label
@@ -301,7 +302,7 @@ def print_compared(found: Comparison, *, name: str) -> None:
     say()
     for letter, side in _sides(found):
         say_under(letter, f"{side.label}{scored_by_text(side.scored_by)}")
-    say_under("ratings", f"{found.target} of {name}")
+    say_under("ratings", f"{found.target} of {found.data}")
     tests: ComparisonTests | None = found.tests
     if by_label is not None:
         _print_labels(by_label)

@@ -137,6 +137,11 @@ def announce(estimate: RunEstimate, perturbed: PerturbedSet, *, as_json: bool) -
     )
 
 
+def report(found: Discerned) -> None:
+    """Print a test as the command does."""
+    print_discerned(found, (), None, None, as_json=False)
+
+
 def print_discerned(
     found: Discerned,
     notes: Sequence[str],

@@ -100,17 +100,7 @@ def command(
     if as_json:
         print_json({"judge": saved.fingerprint, **drift.to_dict()})
     else:
-        worths = [
-            one.effective for each in (drift.before, drift.now) for one in each.numbers.values()
-        ]
-        print_verdict(
-            drift_verdict(
-                [one.what for one in drift.drifted],
-                rows=drift.now.rows,
-                few=min(worths, default=0.0) < _FEW,
-            )
-        )
-        _print(drift)
+        report(drift)
     say_notes(notes, as_json=as_json)
     return 1 if drift.drifted else 0
 
@@ -169,7 +159,11 @@ def _limits(drift: DriftReport, *, with_inputs: bool) -> list[str]:
     return notes
 
 
-def _print(drift: DriftReport) -> None:
+def report(drift: DriftReport) -> None:
+    """Print whether the judge drifted, and by what."""
+    worths = [one.effective for each in (drift.before, drift.now) for one in each.numbers.values()]
+    names, few = [one.what for one in drift.drifted], min(worths, default=0.0) < _FEW
+    print_verdict(drift_verdict(names, rows=drift.now.rows, few=few))
     say(
         f"{drift.before.rows} rows before, {drift.before.unscored} without a score; "
         f"{drift.now.rows} now, {drift.now.unscored} without"

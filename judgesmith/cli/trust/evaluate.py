@@ -51,7 +51,7 @@ from judgesmith.cli.shared.printing import (
 )
 from judgesmith.cli.shared.progress import counting
 from judgesmith.cli.shared.role_options import asking_options
-from judgesmith.cli.shared.verdicts import agreement_verdict, label_verdict, print_verdict
+from judgesmith.cli.shared.verdicts import Verdict, agreement_verdict, label_verdict, print_verdict
 from judgesmith.cli.trust.perspectives import (
     answer_scale,
     asked_perspective,
@@ -183,26 +183,29 @@ def command(
     if as_json:
         print_json(found.to_dict())
     elif isinstance(found, PreferenceEvaluation):
-        print_preferences(found, name=dataset.name)
+        print_preferences(found)
     else:
-        _print_answer(found, dataset, judge, data, is_judge=given.path is None)
-        _print_scores(found, name=dataset.name, is_judge=given.path is None)
+        is_judge = given.path is None
+        print_verdict(_answer(found, dataset, judge, data, is_judge=is_judge))
+        _print_scores(found, is_judge=is_judge)
     say_notes(notes, as_json=as_json)
     return unscored_status(found.unscored.n_rows, found.unscored.causes, max_unscored)
 
 
-def _print_answer(
+def report(found: Evaluation) -> None:
+    """Print an evaluation as the command does, without commands that follow from it."""
+    print_verdict(_verdict(found, is_judge=found.knows_seen))
+    _print_scores(found, is_judge=found.knows_seen)
+
+
+def _answer(
     found: Evaluation, dataset: DataSet, judge: str, data: str, *, is_judge: bool
-) -> None:
-    """Print what the agreement means, on test rows where there are some."""
+) -> Verdict:
+    """Return what the agreement means, and the command that follows."""
     import numpy as np
 
     from judgesmith.experiments.evaluate.describing import rater_correlation
 
-    report = found.unseen or found.seen
-    estimate, within = headline_estimate(report)
-    known = is_judge and found.knows_seen
-    rows = "rows" if not known else "test rows" if found.unseen else "rows used to compile"
     rated = data_words((data,))
     suggest = f"judgesmith label suggest {shlex.quote(judge)} UNRATED {rated} -o rate.csv -n {{n}}"
     commands: Any = {
@@ -212,26 +215,27 @@ def _print_answer(
         "label": suggest if is_judge else None,
         "check": f"judgesmith check {rated}",
     }
+    if found.labels is None:
+        rng = np.random.default_rng(0)
+        commands["raters"] = rater_correlation(dataset, found.target, rng=rng)
+    return _verdict(found, is_judge=is_judge, **commands)
+
+
+def _verdict(found: Evaluation, *, is_judge: bool, **more: Any) -> Verdict:
+    """Return what the agreement means, on test rows where there are some."""
+    estimate, within = headline_estimate(found.unseen or found.seen)
+    known = is_judge and found.knows_seen
+    rows = "rows" if not known else "test rows" if found.unseen else "rows used to compile"
     if found.labels is not None:
-        print_verdict(label_verdict(found.labels, rows=rows, **commands))
-        say()
-        return
-    print_verdict(
-        agreement_verdict(
-            estimate,
-            raters=rater_correlation(dataset, found.target, rng=np.random.default_rng(0)),
-            rows=rows,
-            within=within,
-            **commands,
-        )
-    )
-    say()
+        return label_verdict(found.labels, rows=rows, **more)
+    return agreement_verdict(estimate, rows=rows, within=within, **more)
 
 
-def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
+def _print_scores(found: Evaluation, *, is_judge: bool) -> None:
     from judgesmith.experiments.evaluate.agreement import unscored_text
 
-    say(f"{found.label} on {name}: {found.target}{scored_by_text(found.scored_by)}")
+    say()
+    say(f"{found.label} on {found.data}: {found.target}{scored_by_text(found.scored_by)}")
     unseen = "Test rows" if is_judge else "All rows"
     full = wants_full()
     basis = found.unseen or found.seen

@@ -194,7 +194,7 @@ def report_perspective(
     elif isinstance(found, DirectReport):
         print_comparisons(found, name=dataset.name)
     else:
-        print_perspective(found, name=dataset.name)
+        print_perspective(found)
     say_notes([*dataset.notes, *found.notes, *notes], as_json=as_json)
 
 
@@ -310,12 +310,12 @@ _MOST_LEVELS = 16
 _MOST_APART = 5
 
 
-def print_perspective(found: PerspectiveReport, *, name: str) -> None:
-    """Print one perspective of a judge on the set called ``name``."""
+def print_perspective(found: PerspectiveReport) -> None:
+    """Print one perspective of a judge."""
     from judgesmith.experiments.evaluate.agreement import unscored_text
     from judgesmith.experiments.evaluate.perspectives.report import GlobalReport, LocalReport
 
-    say(f"{found.label} on {name}: {found.perspective} perspective")
+    say(f"{found.label} on {found.data}: {found.perspective} perspective")
     wide = [one for one in found.reports.values() if isinstance(one, GlobalReport)]
     near = [one for one in found.reports.values() if isinstance(one, LocalReport)]
     if wide:

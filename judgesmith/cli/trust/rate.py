@@ -145,7 +145,7 @@ def command(
     if as_json:
         print_json({"judge": judge, "data": dataset.name, **found.to_dict()})
     else:
-        _print(found, judge, dataset.name)
+        report(found, f"{judge} on {dataset.name}: ")
     say_notes(notes, as_json=as_json)
     causes = Counter(one.cause for one in judgements if one.cause is not None)
     return unscored_status(len(dataset), causes, max_unscored)
@@ -191,7 +191,8 @@ def _judged(
         return score_batch(saved, dataset, lm=lm, concurrency=concurrency, on_progress=tell)
 
 
-def _print(found: RateReport, judge: str, name: str) -> None:
+def report(found: RateReport, of: str = "") -> None:
+    """Print pass rates; ``of`` says whose they are."""
     from judgesmith.experiments.evaluate.rating import ASSUMPTIONS
 
     rates = found.rates
@@ -205,7 +206,7 @@ def _print(found: RateReport, judge: str, name: str) -> None:
         tone="good" if best.corrected.high - best.corrected.low <= _NARROW else "open",
     )
     say()
-    say(f"{judge} on {name}: share of {found.positive!r} of {found.target}")
+    say(f"{of}share of {found.positive!r} of {found.target}")
     rows = [
         [_label(one.system), *(estimate_text(getattr(one, kind)) for kind in _KINDS)]
         for one in rates.systems

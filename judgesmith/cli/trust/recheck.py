@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -36,6 +37,9 @@ from judgesmith.cli.shared.progress import counting
 from judgesmith.cli.shared.role_options import asking_options
 from judgesmith.cli.shared.stopping import leave_unfinished
 from judgesmith.cli.shared.verdicts import print_verdict, recheck_verdict
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.monitor.recheck_rule import RegressionReport
 from judgesmith.errors import file_faults
 
 _FRESH = 6 * 3600.0  # seconds after which answers of an interrupted recheck are of another day
@@ -87,7 +91,6 @@ def command(
         golden_texts,
         recheck_judge,
         recheck_notes,
-        recheck_text,
     )
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.lm import lm_client_of
@@ -142,11 +145,7 @@ def command(
     if as_json:
         print_json({**found.to_dict(), **spent_on(usage)})
     else:
-        names = [one.name for one in found.checks if one.drifted]
-        print_verdict(recheck_verdict(drifted=names, items=len(found.items), often=samples))
-        say(f"{judge}: scored by {', '.join(found.asked)}")
-        for line in recheck_text(found):
-            say_wrapped(line, hang=9)
+        report(found, judge)
         say(usage_text(usage))
     adaptations = dict.fromkeys(said for client in clients for said in client.adaptations)
     say_notes([*recheck_notes(found), *adaptations], as_json=as_json)
@@ -196,3 +195,15 @@ def _last_written(place: Path) -> float:
 def _remove(place: Path) -> None:
     for end in ("", "-wal", "-shm", "-owners", "-lock"):
         place.with_name(place.name + end).unlink(missing_ok=True)
+
+
+def report(found: RegressionReport, judge: str = "") -> None:
+    """Print whether the judge answers as it did, and how much its scores moved."""
+    from judgesmith.experiments.monitor.rechecking import recheck_text
+
+    n, often = len(found.items), found.settings.samples
+    names = [one.name for one in found.checks if one.drifted]
+    print_verdict(recheck_verdict(drifted=names, items=n, often=often))
+    say(f"{judge or found.judge}: scored by {', '.join(found.asked)}")
+    for line in recheck_text(found):
+        say_wrapped(line, hang=9)

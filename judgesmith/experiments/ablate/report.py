@@ -24,6 +24,7 @@ from judgesmith.metrics.correlation import Statistic, agreement_difference
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.base import OFFLINE
 from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.results import Result
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.rubric import folded
 
@@ -205,7 +206,7 @@ class AblationRow:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AblationTable:
+class AblationTable(Result, report="judgesmith.cli.experiment.ablate:report"):
     """What each part of the method is worth on these ratings.
 
     Attributes
@@ -264,7 +265,7 @@ class AblationTable:
             "equal": [{"block": block, "rows": list(names)} for block, names in self.equal],
         }
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """Return one line per row, in plain columns; undefined is missing."""
         import pandas as pd
 

@@ -163,7 +163,7 @@ def ablation(
 
 
 def _csv_text(table: AblationTable) -> str:
-    frame = table.to_frame()
+    frame = table.to_pandas()
     cells = frame.map(lambda one: cell_of(one) if isinstance(one, str) else one)
     return str(cells.to_csv(index=False, lineterminator="\n"))
 

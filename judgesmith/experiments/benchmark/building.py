@@ -41,6 +41,7 @@ from judgesmith.programs.judging.executors import current_lm
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.perturbing.perturber import changes_by_rule
 from judgesmith.progress import OnProgress, shows_progress
+from judgesmith.results import Result
 from judgesmith.signatures.perturbation import SubAspect
 from judgesmith.signatures.plain_data import read_yaml, write_yaml
 from judgesmith.signatures.rubric import Rubric, folded
@@ -52,7 +53,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Benchmark:
+class Benchmark(Result):
     """A benchmark.
 
     Attributes
@@ -77,6 +78,9 @@ class Benchmark:
     sub_aspects: str
     files: Mapping[str, Rows]
     costs: Mapping[str, Any]
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        yield from map(dict, self.rows)
 
     def save(self, folder: Path) -> None:
         """Write it to a folder that ``check_benchmark`` has found to be free."""

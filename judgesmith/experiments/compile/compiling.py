@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from judgesmith.charts import Charts, row_charts, search_charts
 from judgesmith.data.items import DataSet
 from judgesmith.data.reading import READ_OPTIONS, SourceGiven, as_dataset
 from judgesmith.data.targets import Targets
@@ -89,6 +90,7 @@ from judgesmith.programs.families.ensemble.judges import AnyJudge, Panel, leaves
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.registry import family_of, with_roles
 from judgesmith.progress import OnProgress, shows_progress
+from judgesmith.results import Result
 from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:
@@ -161,7 +163,11 @@ def good_and_bad(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CompileResult:
+class CompileResult(
+    Result,
+    report="judgesmith.cli.judge.compiled:report",
+    shows=("verdicts", "gain.dataset", "heldout.dataset", "uncompiled.dataset"),
+):
     """A compiled judge and how well it agrees with people.
 
     Attributes
@@ -223,6 +229,17 @@ class CompileResult:
     complete: bool
     discernment: DiscernmentReport | None = None
     verdicts: VerdictReport | None = None
+    data: str = ""
+
+    def charts(self) -> Charts:
+        """Return the charts by name: intervals, the rows held out, and the search."""
+        found = super().charts()
+        if len(self.heldout_judgements):
+            human = self.targets.values[self.heldout_places]
+            scores = [one.score for one in self.heldout_judgements]
+            found |= row_charts(human, scores, title=f"{self.saved.target}, test rows")
+        trials = [one for one in self.saved.history if one.get("stage") != "aggregation"]
+        return found | search_charts(trials)
 
     @property
     def judge(self) -> AnyJudge:
@@ -347,6 +364,7 @@ def compile_judge(
         complete=work.complete,
         discernment=report.discernment,
         verdicts=report.verdicts,
+        data=dataset.name,
     )
 
 

@@ -25,6 +25,7 @@ from judgesmith.programs.families.guidelines import ExplainedRow, guidelines_fro
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.families.task_inference import RatedExample, readable_examples
 from judgesmith.progress import OnProgress, shows_progress
+from judgesmith.results import Result
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.config import InferenceSettings
 from judgesmith.signatures.items import Aggregate
@@ -110,7 +111,7 @@ class InferenceRun(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InferenceResult:
+class InferenceResult(Result):
     """What was inferred.
 
     Attributes

@@ -49,6 +49,7 @@ from judgesmith.optimizers.objectives.agreement import parse_agreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
 from judgesmith.progress import OnProgress, shows_progress
+from judgesmith.results import Result
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import by_code
 from judgesmith.signatures.rubric import folded
@@ -290,7 +291,11 @@ def _compared_labels(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Comparison:
+class Comparison(
+    Result,
+    report="judgesmith.cli.trust.compare:print_compared",
+    shows=("labels.differences", "unseen.dataset", "seen.dataset"),
+):
     """How much better judge A agrees with people than judge B, on the same rows.
 
     Attributes
@@ -325,6 +330,7 @@ class Comparison:
     n_seen: int
     n_unrated: int
     labels: LabelComparison | None = None
+    data: str = ""
 
     @property
     def by_label(self) -> LabelComparison | None:
@@ -507,7 +513,9 @@ def compare_judges(
         for one, label in zip((first, second), labels, strict=True)
     ]
     a, b = sides
-    return compare_rows(a, b, targets, objective=wanted, rng=rng, confidence=confidence)
+    return compare_rows(
+        a, b, targets, objective=wanted, rng=rng, confidence=confidence, data=dataset.name
+    )
 
 
 def compare_rows(
@@ -518,6 +526,7 @@ def compare_rows(
     objective: Agreement | LabelRate | None = None,
     rng: np.random.Generator,
     confidence: float = 0.95,
+    data: str,
 ) -> Comparison:
     """Return the comparison of two judges' verdicts on the same rated rows."""
     fraction(confidence, name="confidence")
@@ -565,6 +574,7 @@ def compare_rows(
         n_seen=int(np.sum(seen)),
         n_unrated=targets.n_unrated,
         labels=by_label,
+        data=data,
     )
 
 

@@ -465,7 +465,7 @@ _WHO = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description(Record):
+class Description(Record, report="judgesmith.cli.data.check:report"):
     """All that ``judgesmith check`` reports.
 
     Parameters

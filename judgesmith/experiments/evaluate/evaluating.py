@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from judgesmith.charts import Charts, confusion, row_charts
 from judgesmith.data.items import DataSet
 from judgesmith.data.reading import SourceGiven, as_dataset
 from judgesmith.data.score_files import Scores
@@ -35,7 +36,9 @@ from judgesmith.experiments.evaluate.within_source import only_within_sources
 from judgesmith.front_door import public
 from judgesmith.metrics.arrays import Rng, fraction, generator
 from judgesmith.metrics.systems import SystemMean, system_means
+from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.progress import OnProgress, shows_progress
+from judgesmith.results import Result
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.scale import Scale
 
@@ -46,7 +49,11 @@ RowsUsed = Literal["unseen", "all"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evaluation:
+class Evaluation(
+    Result,
+    report="judgesmith.cli.trust.evaluate:report",
+    shows=("labels.tpr", "labels.tnr", "unseen.dataset", "seen.dataset"),
+):
     """Agreement with people, on rows the judge has seen and on others apart.
 
     Attributes
@@ -84,6 +91,10 @@ class Evaluation:
     labels : LabelAgreement or None
         TPR, TNR and the rows labelled wrongly, where people gave labels such as pass and fail and
         the judge gives labels, too, or scores on a known scale; on the rows of ``criteria_on``.
+    data : str
+        The name of the rated data.
+    rows : PredictionTable or None
+        The rating and the score of each row.
     """
 
     label: str
@@ -103,11 +114,27 @@ class Evaluation:
     stated: tuple[str, ...] = ()
     systems: tuple[SystemMean, ...] = ()
     labels: LabelAgreement | None = None
+    data: str = ""
+    rows: PredictionTable | None = field(default=None, repr=False)
 
     @property
     def criteria(self) -> Mapping[str, Report]:
         """Agreement on each criterion, at dataset level."""
         return self.by_criterion.reports
+
+    def charts(self) -> Charts:
+        """Return the charts by name: intervals, and where rows are known their scores."""
+        found = super().charts()
+        if self.rows is not None:
+            found |= row_charts(self.rows.human, self.rows.predicted, title=self.label)
+        levels = self.besides and self.besides.confusion
+        if self.labels is not None:
+            names, counts = self.labels.labels, self.labels.confusion
+            found["confusion"] = lambda: confusion(names, counts, title=self.label)
+        elif levels:
+            named = [f"{one:g}" for one in levels.levels]
+            found["confusion"] = lambda: confusion(named, levels.counts, title=self.label)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON; nothing is called held out that may be seen."""
@@ -346,6 +373,8 @@ def _evaluation(
         else None,
         knows_seen=judged.knows_seen,
         ranks=judged.ranks,
+        data=dataset.name,
+        rows=table,
         stated=(*other_models(judged.judgements), *stated_notes(judged.judgements)),
     )
 

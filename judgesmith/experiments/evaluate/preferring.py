@@ -37,6 +37,7 @@ from judgesmith.programs.families.pairwise import OneOrder, ResponsePair, prefer
 from judgesmith.programs.judging.executors import endpoint_of, with_own_models
 from judgesmith.programs.judging.runner import sources_of
 from judgesmith.progress import OnProgress
+from judgesmith.results import Result
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.judgement import Cause
 
@@ -52,7 +53,7 @@ ANSWERS = ("second", "neither", "first")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PreferenceEvaluation:
+class PreferenceEvaluation(Result, report="judgesmith.cli.shared.agreement:print_preferences"):
     """Agreement of preferences with those that follow from people's ratings.
 
     Attributes
@@ -90,6 +91,7 @@ class PreferenceEvaluation:
     n_unrated: int
     scored_by: str = "score"
     rankings: Mapping[str, BradleyTerry] = field(default_factory=dict)
+    data: str = ""
 
     @property
     def by_order(self) -> Mapping[str, PreferenceAgreement]:
@@ -190,6 +192,7 @@ def evaluate_preferences(
         else None,
         unscored=replace(unscored, n=int(np.isnan(given).sum())),
         n_tied=int(np.sum(people == 0.5)),
+        data=dataset.name,
         n_unrated=len(answers.first) - len(rated),
         scored_by=recorded_as(answers.criterion, targets),
         rankings=_rankings(

@@ -15,6 +15,7 @@ from judgesmith.data.targets import Targets
 from judgesmith.errors import InputError
 from judgesmith.metrics.arrays import FloatArray, Rng
 from judgesmith.metrics.verdicts import PassRates, corrected_rates
+from judgesmith.results import Result
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.scale import Scale
 
@@ -28,7 +29,7 @@ ASSUMPTIONS = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RateReport:
+class RateReport(Result, report="judgesmith.cli.trust.rate:report"):
     """Pass rates of systems, and what was left out: rows, or labels, by reason."""
 
     target: str

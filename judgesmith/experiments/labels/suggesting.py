@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from judgesmith.programs.families.ensemble.members import (
 )
 from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.progress import OnProgress, shows_progress
+from judgesmith.results import Result
 from judgesmith.signatures import Judgement, RatedItem, Scale
 from judgesmith.signatures.judgement import Cause, Reason
 
@@ -264,7 +265,7 @@ def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Suggestions:
+class Suggestions(Result):
     """Rows to rate next, and what became of the others.
 
     Attributes
@@ -296,6 +297,11 @@ class Suggestions:
     n_unscored: int = 0
     causes: Mapping[Cause, int] = field(default_factory=dict)
     chance: float | None = None
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for item, why in self.rows:
+            ids = {"source_id": item.source_id, "system_id": item.system_id}
+            yield {**ids, "why": why, "response": item.response}
 
     @property
     def counts(self) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from judgesmith.metrics.comparing import distribution_shift, share_shift
 from judgesmith.metrics.records import Record
 from judgesmith.programs.artifacts.record import SavedJudgeError, SavedRecord
 from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedComposite
+from judgesmith.results import Result
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.aggregation import Calibration
 
@@ -63,7 +64,7 @@ class Shift(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DriftReport:
+class DriftReport(Result, report="judgesmith.cli.trust.drift:report"):
     """What has moved.
 
     Attributes
@@ -80,6 +81,9 @@ class DriftReport:
     now: Snapshot
     shifts: tuple[Shift, ...]
     unknown: tuple[str, ...]
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        yield from map(asdict, self.shifts)
 
     @property
     def drifted(self) -> tuple[Shift, ...]:

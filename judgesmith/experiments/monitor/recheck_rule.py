@@ -162,7 +162,7 @@ class RepeatedLabels(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegressionReport(Record):
+class RegressionReport(Record, report="judgesmith.cli.trust.recheck:report"):
     """Whether a judge still says what it said.
 
     Attributes

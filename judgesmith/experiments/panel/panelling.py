@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -49,6 +49,7 @@ from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.programs.families.ensemble.members import PanelJudgement
 from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.progress import OnProgress, shows_progress, staged
+from judgesmith.results import Result
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
@@ -82,7 +83,11 @@ class TooFewJudgedError(InputError):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LearnedPanel:
+class LearnedPanel(
+    Result,
+    report="judgesmith.cli.judge.panel:report",
+    shows=("gain.dataset", "heldout.dataset", "selection.dataset"),
+):
     """A panel and how well it agrees with people.
 
     Attributes
@@ -116,6 +121,7 @@ class LearnedPanel:
     subsets: SubsetAnalysis | None
     notes: tuple[str, ...]
     discernment: DiscernmentReport | None = None
+    data: str = ""
 
 
 @shows_progress
@@ -187,7 +193,7 @@ def learn_panel(
     unmerged = panel.model_copy(update={"rules": None, "supervisor": None})
     asking = _Asking(unmerged, lm, concurrency, on_progress)
     if parts.selection is None:
-        return _unreported(asking, panel, parts, settings, run)
+        return replace(_unreported(asking, panel, parts, settings, run), data=dataset.name)
     learned = learner if settings.score == "learned" else None
     chosen = _Chosen.of(asking, panel, parts.selection, learner, learned=learned is not None)
     final = panel.model_copy(update={"weights": chosen.weights})
@@ -239,6 +245,7 @@ def learn_panel(
     )
     return LearnedPanel(
         saved=_checked(saved),
+        data=dataset.name,
         best=chosen.best,
         best_member=best_member,
         heldout=heldout,

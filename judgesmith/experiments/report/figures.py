@@ -120,7 +120,7 @@ _NAMED = re.compile(r"""(\bid="|href="#|url\(#)""")
 
 def check_figures() -> None:
     """Raise ImportError, with what to install, where figures cannot be drawn."""
-    library("matplotlib", extra="report")
+    library("matplotlib", extra="plot")
 
 
 def agreement_figure(rows: Sequence[ReportRow], *, name: str, seed: int) -> Markup | None:
@@ -184,8 +184,8 @@ class _Drawn:
 
 @contextmanager
 def _figure(width: float, height: float, name: str) -> Iterator[tuple[Any, _Drawn]]:
-    matplotlib = library("matplotlib", extra="report")
-    pictures = library("matplotlib.figure", extra="report")
+    matplotlib = library("matplotlib", extra="plot")
+    pictures = library("matplotlib.figure", extra="plot")
     drawn = _Drawn()
     with matplotlib.rc_context(_STYLE):
         figure = pictures.Figure(figsize=(width, height), layout="constrained")

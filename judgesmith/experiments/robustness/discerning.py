@@ -17,6 +17,7 @@ from judgesmith.experiments.robustness.version_weights import VersionWeights
 from judgesmith.metrics import discernment, holm
 from judgesmith.metrics.arrays import Rng, generator
 from judgesmith.metrics.perturbations import Discernment, PerturbationDiscernment
+from judgesmith.results import Result
 from judgesmith.signatures import Judgement, RatedItem
 from judgesmith.signatures.perturbation import Perturbation
 
@@ -184,7 +185,7 @@ class KindFound:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Discerned:
+class Discerned(Result, report="judgesmith.cli.trust.discern:report"):
     """How well a judge discerns damaged texts, on one set.
 
     Attributes

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.programs.perturbing.catalogue import GROUPS, perturbations_named
+from judgesmith.results import Result
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation, Perturbed, Skipped
 
@@ -18,7 +20,7 @@ ORIGINAL_LEVEL = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerturbedSet:
+class PerturbedSet(Result):
     """Originals, and per perturbation the changed version of each.
 
     Attributes
@@ -43,6 +45,12 @@ class PerturbedSet:
     versions: tuple[tuple[RatedItem | None, ...], ...]
     skipped: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for kind, versions in zip(self.kinds, self.versions, strict=True):
+            for item in filter(None, versions):
+                ids = {"source_id": item.source_id, "system_id": item.system_id}
+                yield {"change": kind.name, **ids, "response": item.response}
 
     @property
     def n_versions(self) -> int:

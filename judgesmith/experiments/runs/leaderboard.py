@@ -23,6 +23,7 @@ from judgesmith.metrics import PairedEstimate, holm
 from judgesmith.metrics.correlation import Level, agreement_difference
 from judgesmith.metrics.records import plain
 from judgesmith.optimizers import PredictionTable
+from judgesmith.results import Result
 
 _Way = tuple[str, str | None, str | None]
 
@@ -95,7 +96,7 @@ class BoardBlock(Value):
     cells: tuple[BoardLine, ...]
 
 
-class Leaderboard(Value):
+class Leaderboard(Result, Value, report="judgesmith.cli.experiment.experiment:print_board"):
     """All rankings of a run, and what is missing from them, as ``leaderboard.json`` has it.
 
     ``failed`` and ``unfinished`` are cells without a result and why. ``unranked`` says why there
@@ -109,6 +110,9 @@ class Leaderboard(Value):
     failed: Mapping[str, str]
     unfinished: Mapping[str, str]
     unranked: str = Field(default="", exclude=True)
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        yield from _columns(self.blocks)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON; ``over_seeds`` is there where there are several."""

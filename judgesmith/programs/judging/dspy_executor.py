@@ -54,6 +54,7 @@ from judgesmith.programs.lm.dspy_lm import collected_answers
 from judgesmith.programs.lm.errors import redacted, speaks_of_one_item, unscoring
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.programs.lm.waiting import BLOCKING, SUSPENDING, driven
+from judgesmith.results import one_line
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig, Sampling
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement, Note
@@ -63,6 +64,11 @@ Found = TypeVar("Found")
 
 class AskingModule(dspy.Module):
     """A module whose predictors answer the questions of steps."""
+
+    def __repr__(self) -> str:
+        return one_line(
+            f"{type(self).__name__}({', '.join(name for name, _ in self.named_predictors())})"
+        )
 
     def __init__(self, settings: JudgeConfig) -> None:
         super().__init__()

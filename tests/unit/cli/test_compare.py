@@ -267,7 +267,7 @@ def test_a_run_becomes_a_page(run, ran, folder, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     refused = run("report", ran, "-o", "drawn.html")
     assert refused.status == 2
-    assert "pip install 'judgesmith[report]'" in refused.err
+    assert "pip install 'judgesmith[plot]'" in refused.err
     assert "--no-figures" in refused.err
     assert not (folder / "drawn.html").exists()
 

@@ -189,7 +189,7 @@ def test_criteria_stand_side_by_side_under_one_name(table):
 def test_the_three_forms_of_the_table_say_the_same(table, place):
     plain = json.loads((place / "run" / "table.json").read_text())
     assert plain == table.to_dict()
-    frame = table.to_frame()
+    frame = table.to_pandas()
     assert list(frame["row"]) == [one["row"] for one in plain["rows"]]
     for line, one in zip(frame.to_dict("records"), plain["rows"], strict=True):
         assert line["q"] == one["q"]["value"]
@@ -244,7 +244,7 @@ def test_a_spent_budget_gives_the_table_so_far_and_more_budget_the_rest(data, fe
     none = with_calls(3)
     assert none.rows == ()
     assert len(none.unfinished) == 2 * len(FEW)
-    assert none.to_frame().empty
+    assert none.to_pandas().empty
     assert (folder / "calls.csv").read_text() == "block,row,new,recorded\n"
     some = with_calls(120)
     assert [row.name for row in some.rows] == ["coarse"]

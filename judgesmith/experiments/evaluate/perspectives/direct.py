@@ -38,6 +38,7 @@ from judgesmith.programs.families.pairwise import Preference, ResponsePair
 from judgesmith.programs.families.samples_apart import preferred_samples
 from judgesmith.programs.judging.executors import JudgeLike
 from judgesmith.progress import OnProgress, shows_progress
+from judgesmith.results import Result
 from judgesmith.signatures.judgement import Cause
 from judgesmith.signatures.rubric import folded
 
@@ -48,7 +49,7 @@ DIFFERENCES = (1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DirectComparison:
+class DirectComparison(Result):
     """How often a judge that compares prefers the text with fewer errors, on one criterion.
 
     Attributes

@@ -38,6 +38,7 @@ from judgesmith.metrics.ratings.kappa import counted_kappa
 from judgesmith.metrics.resampling.draws import Counted, draws_of_units, estimate_of
 from judgesmith.optimizers.objectives.agreement import NeighbourAccuracy
 from judgesmith.optimizers.predictions import PredictionTable
+from judgesmith.results import Result
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.scale import Scale
 
@@ -292,7 +293,9 @@ N_RESAMPLES, CONFIDENCE = 1000, 0.95
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PerspectiveReport:
+class PerspectiveReport(
+    Result, report="judgesmith.cli.trust.perspectives:print_perspective", shows=("mean",)
+):
     """A judge seen from one side, by criterion and on average.
 
     Attributes
@@ -318,6 +321,7 @@ class PerspectiveReport:
     mean: Estimate
     left_out: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    data: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON."""
@@ -360,6 +364,7 @@ def perspective_report(
         raise InputError(next((why for why in refused.values() if why != NOT_SCORED), NOT_SCORED))
     return PerspectiveReport(
         label=label,
+        data=dataset.name,
         perspective=perspective,
         reports={name: reports[name] for name in dataset.criteria if name in reports},
         mean=mean_of_criteria(

@@ -28,6 +28,7 @@ from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.metric import AsMetric
 from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.lm.waiting import driven
+from judgesmith.results import one_line
 from judgesmith.signatures.aggregation import Calibration, Middle, PanelRules, PanelWeights
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.items import RatedItem, item_to_judge
@@ -79,6 +80,11 @@ class CompositeJudge(AsMetric, dspy.Module):
     """A judge that combines other judges; it is called, copied and saved like any other module."""
 
     seen_keys: frozenset[str]
+
+    def __repr__(self) -> str:
+        return one_line(
+            f"{type(self).__name__}({', '.join(name for name, _ in self.named_predictors())})"
+        )
 
     def __init__(self, members: Mapping[str, AnyJudge]) -> None:
         super().__init__()

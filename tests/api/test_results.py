@@ -1,0 +1,211 @@
+"""What every result shows of itself: a line, a report, a notebook's picture, a table, plots."""
+
+import html.parser
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import judgesmith
+from judgesmith import experiments as e
+from judgesmith.charts import confusion, forest, history, pareto, reliability, scatter
+
+HOSTILE = "<script>alert('x')</script>\n\x1b[2J" + "long " * 400
+MOST = 2000
+
+
+class Tags(html.parser.HTMLParser):
+    """The tags of a page, which must all be closed, and its text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.seen, self.text = [], set(), ""
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.seen.add(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.seen.add(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def data():
+    return judgesmith.read("sample")
+
+
+@pytest.fixture(scope="module")
+def results(data):
+    critic = judgesmith.ActiveCritic(variant="vanilla")
+    compiled = judgesmith.compile(data, judgesmith.CompileSettings(n_rounds=2))
+    none = judgesmith.CompileSettings(optimizer="none", protocol=critic.protocol)
+    other = judgesmith.compile(data, none)
+    evaluation = judgesmith.evaluate(critic, data)
+    labelled = judgesmith.evaluate(critic, judgesmith.read("sample-verdicts"))
+    changes = e.PerturbationConfig(kinds=("character_typos", "case_loss"))
+    versions = e.perturb_texts(data.items[:12], changes, name="answers")
+    scores = e.score_perturbed(critic, versions)
+    pool = [one.model_copy(update={"human": {}}) for one in data]
+    pool = judgesmith.DataSet(name="pool", items=tuple(pool))
+    return {
+        "compiled": compiled,
+        "evaluation": evaluation,
+        "labels": labelled.labels,
+        "labelled": labelled,
+        "comparison": judgesmith.compare(critic, judgesmith.ActiveCritic(), data),
+        "description": e.describe(data, rng=np.random.default_rng(0)),
+        "inferred": judgesmith.infer(data),
+        "data": data,
+        "rows": evaluation.rows,
+        "estimate": evaluation.unseen["dataset"]["pearson"],
+        "diagnostics": evaluation.besides.length,
+        "panel": e.learn_panel({"a": compiled.saved, "b": other.saved}, data),
+        "perturbed": versions,
+        "discerned": e.discern(scores, versions, rng=np.random.default_rng(0), n_resamples=100),
+        "recheck": e.recheck_judge(compiled.saved),
+        "suggested": e.suggest(compiled.saved, pool, n=4, n_random=2),
+        "ablation": e.ablation(
+            data, judgesmith.CompileSettings(holdout=0.5, n_rounds=1), rows=["coarse"]
+        ),
+    }
+
+
+NAMES = ("compiled", "evaluation", "labels", "labelled", "comparison", "description", "inferred")
+NAMES += ("data", "rows", "estimate", "diagnostics", "panel")
+NAMES += ("perturbed", "discerned", "recheck", "suggested", "ablation")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_result_is_one_line_a_report_a_table_and_a_small_page(results, name):
+    found = results[name]
+    line = repr(found)
+    assert line.startswith(type(found).__name__)
+    assert line.isprintable()
+    assert len(line) <= 300
+    page = found._repr_html_()
+    assert len(page.encode()) <= MOST
+    assert {"div", "b", "table"} <= Tags(page).seen
+    assert ("svg" in Tags(page).seen) == bool(found.charts())
+    frame = found.to_pandas()
+    assert len(frame)
+    assert len(frame.columns) > 1
+
+
+def test_the_line_is_the_answer_of_the_report(results):
+    printed = " ".join(str(results["compiled"]).split())
+    line = repr(results["compiled"]).removeprefix("CompileResult(").removesuffix(")")
+    assert line in printed
+    assert "human ratings on 48 test rows" in line
+    assert "Agreement on test rows" in printed
+    assert line in results["compiled"]._repr_html_()
+
+
+def test_the_table_has_every_estimate_with_its_interval(results):
+    frame = results["evaluation"].to_pandas().set_index("name")
+    known = results["evaluation"].unseen["dataset"]["pearson"]
+    row = frame.loc["unseen.dataset.pearson"]
+    assert (row["value"], row["low"], row["high"]) == (known.value, known.low, known.high)
+    assert frame.loc["unseen.dataset.pearson", "n"] == 160
+
+
+def test_values_and_judges_have_short_lines_too(results, data):
+    saved = results["compiled"].saved
+    several = [saved, saved.program(), data[0], judgesmith.CompileSettings(), saved.protocol]
+    several += judgesmith.score_batch(judgesmith.ActiveCritic(), data.items[:1])
+    for one in several:
+        assert len(repr(one)) <= 300
+        assert repr(one).startswith(type(one).__name__)
+
+
+def test_texts_of_others_are_escaped_and_cut(data):
+    rows = [one.model_copy(update={"response": HOSTILE, "source_id": HOSTILE}) for one in data]
+    found = type(data)(name=HOSTILE, items=tuple(rows))
+    page = found._repr_html_()
+    assert Tags(page).seen.isdisjoint({"script"})
+    assert "\x1b" not in page
+    assert len(page.encode()) <= MOST
+    assert len(repr(found)) <= 300
+    assert repr(found).isprintable()
+
+
+CHARTS = {
+    "confusion": confusion([HOSTILE, "good"], [[3, 1], [0, 4]], title=HOSTILE),
+    "forest": forest({}, title=HOSTILE),
+    "history": history([0.2, None, 0.5, 0.4], title=HOSTILE),
+    "pareto": pareto([(1, 2), (2, 1), (0, 0)], title="x", x_label=HOSTILE, y_label=HOSTILE),
+    "reliability": reliability([1, 2, float("nan")], [3, 9, 2], title=HOSTILE),
+    "scatter": scatter([], [], title=HOSTILE),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_is_markup_without_anybodys_tags_and_is_drawn(name):
+    seen = Tags(str(CHARTS[name].svg())).seen
+    assert seen <= {"svg", "title", "path", "g", "text"}
+    assert "nan" not in CHARTS[name].svg()
+    axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    assert CHARTS[name].draw(axes) is axes
+    axes.figure.canvas.draw()
+
+
+def test_what_charts_show_is_what_was_computed():
+    found = history([0.2, None, 0.5, 0.4], title="x")
+    assert found.points == [(0, 0.2), (2, 0.5), (3, 0.4)]
+    assert found.lines[0][-1] == (3, 0.5)
+    assert pareto([(1, 2), (2, 1), (0, 0), (1, 1)], title="", x_label="", y_label="").lines == [
+        [(2, 1), (1, 2)]
+    ]
+    bins = reliability([1, 1, 5, 5], [10, 20, 30, 40], title="x")
+    assert bins.points == [(10, 1), (20, 1), (30, 5), (40, 5)]
+    assert bins.guides == [[(10, 1), (40, 5)]]
+    cells = confusion(["bad", "good"], [[3, 1], [0, 4]], title="x").cells
+    assert cells[0, 0] == (0.75, "3")
+    assert cells[1, 0] == (0, "0")
+
+
+def test_each_result_says_which_plots_it_has(results):
+    charts = {name: list(found.charts()) for name, found in results.items()}
+    assert charts["compiled"] == ["forest", "scatter", "reliability", "history"]
+    assert charts["labelled"] == ["forest", "scatter", "reliability", "confusion"]
+    scored = results["compiled"].charts()["scatter"]().points
+    assert len(scored) == len(results["compiled"].heldout_judgements)
+    with pytest.raises(judgesmith.InputError, match="forest, scatter, reliability, history; got"):
+        results["compiled"].plot("pie")
+
+
+def test_a_search_of_two_objectives_has_its_pareto_chart(data):
+    settings = judgesmith.CompileSettings(
+        optimizer="protocol", n_trials=4, objective="q, -calls", holdout=0.2
+    )
+    found = judgesmith.compile(data, settings)
+    chart = found.charts()["pareto"]()
+    assert len(chart.points) > 1
+    assert (chart.x_label, chart.y_label) == tuple(found.saved.history[0]["values"])
+
+
+def test_without_matplotlib_its_extra_is_named(results, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(judgesmith.MissingExtraError, match=r"judgesmith\[plot\]"):
+        results["evaluation"].plot()
+
+
+@pytest.mark.no_cover
+def test_the_doors_stay_light():
+    program = (
+        "import judgesmith.results, sys; print({'pandas', 'numpy', 'rich'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
