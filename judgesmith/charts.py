@@ -82,6 +82,9 @@ class Chart:
         ).format(_WIDTH, height + 30)
         return head + Markup("").join(parts)
 
+    def _repr_html_(self) -> str:
+        return str(self.svg())
+
     def draw(self, axes: Any = None) -> Any:
         """Draw on Matplotlib's axes, new ones by default, and return them."""
         if axes is None:

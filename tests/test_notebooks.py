@@ -49,5 +49,21 @@ def test_a_notebook_prints_what_it_shows(place, tmp_path, monkeypatch):
     assert place.stat().st_size < LARGEST
 
 
-def test_there_are_three_notebooks():
-    assert [place.stem for place in NOTEBOOKS] == ["own_program", "quick_start", "reading_a_report"]
+def test_there_are_four_notebooks():
+    names = ["own_program", "quick_start", "reading_a_report", "results"]
+    assert [place.stem for place in NOTEBOOKS] == names
+
+
+@pytest.mark.notebooks
+@pytest.mark.filterwarnings("ignore")
+def test_a_kernel_shows_progress_and_pictures(tmp_path, monkeypatch):
+    client = pytest.importorskip("nbclient")
+    monkeypatch.delenv("JUDGESMITH_PROGRESS", raising=False)
+    notebook = pytest.importorskip("nbformat").read(NOTEBOOKS[-1], as_version=4)
+    client.NotebookClient(notebook, timeout=300).execute(cwd=str(tmp_path))
+    shown = [out for cell in notebook.cells for out in cell.get("outputs", ())]
+    pages = "".join(out.get("data", {}).get("text/html", "") for out in shown)
+    assert "<progress" in pages
+    assert pages.count("<svg") == 2
+    assert {out["output_type"] for out in shown} <= {"display_data", "execute_result", "stream"}
+    assert len(json.dumps(shown)) < LARGEST
