@@ -10,8 +10,8 @@ import pytest
 
 import judgesmith
 from judgesmith.optimizers import rated_example
-from judgesmith.progress import SWITCH
 
+SWITCH = "JUDGESMITH_PROGRESS"
 SCALE = judgesmith.Scale(low=1, high=5)
 
 
@@ -110,12 +110,3 @@ def test_a_notebook_shows_bars_in_one_output_that_ends_complete(notebook, termin
     assert notebook[-1].count("<progress") == 1
     assert 'value="160" max="160"' in notebook[-1]
     assert len(notebook[-1]) < 500
-
-
-def test_a_stage_that_is_named_by_data_is_escaped_in_a_notebook(notebook):
-    from judgesmith.progress import ProgressEvent, default_bars
-
-    with default_bars() as show:
-        show(ProgressEvent(stage="<script>alert(1)</script>", text="<b>"))
-    assert "<script" not in notebook[-1]
-    assert "&lt;b&gt;" in notebook[-1]

@@ -1,42 +1,17 @@
 """What every result shows of itself: a line, a report, a notebook's picture, a table, plots."""
 
-import html.parser
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from tags import Tags
 
 import judgesmith
 from judgesmith import experiments as e
-from judgesmith.charts import confusion, forest, history, pareto, reliability, scatter
 
 HOSTILE = "<script>alert('x')</script>\n\x1b[2J" + "long " * 400
 MOST = 2000
-
-
-class Tags(html.parser.HTMLParser):
-    """The tags of a page, which must all be closed, and its text."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.open, self.seen, self.text = [], set(), ""
-        self.feed(page)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.open.append(tag)
-        self.seen.add(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.seen.add(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
 
 
 @pytest.fixture(scope="module")
@@ -136,41 +111,6 @@ def test_texts_of_others_are_escaped_and_cut(data):
     assert len(page.encode()) <= MOST
     assert len(repr(found)) <= 300
     assert repr(found).isprintable()
-
-
-CHARTS = {
-    "confusion": confusion([HOSTILE, "good"], [[3, 1], [0, 4]], title=HOSTILE),
-    "forest": forest({}, title=HOSTILE),
-    "history": history([0.2, None, 0.5, 0.4], title=HOSTILE),
-    "pareto": pareto([(1, 2), (2, 1), (0, 0)], title="x", x_label=HOSTILE, y_label=HOSTILE),
-    "reliability": reliability([1, 2, float("nan")], [3, 9, 2], title=HOSTILE),
-    "scatter": scatter([], [], title=HOSTILE),
-}
-
-
-@pytest.mark.parametrize("name", CHARTS)
-def test_a_chart_is_markup_without_anybodys_tags_and_is_drawn(name):
-    seen = Tags(str(CHARTS[name].svg())).seen
-    assert seen <= {"svg", "title", "path", "g", "text"}
-    assert "nan" not in CHARTS[name].svg()
-    axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
-    assert CHARTS[name].draw(axes) is axes
-    axes.figure.canvas.draw()
-
-
-def test_what_charts_show_is_what_was_computed():
-    found = history([0.2, None, 0.5, 0.4], title="x")
-    assert found.points == [(0, 0.2), (2, 0.5), (3, 0.4)]
-    assert found.lines[0][-1] == (3, 0.5)
-    assert pareto([(1, 2), (2, 1), (0, 0), (1, 1)], title="", x_label="", y_label="").lines == [
-        [(2, 1), (1, 2)]
-    ]
-    bins = reliability([1, 1, 5, 5], [10, 20, 30, 40], title="x")
-    assert bins.points == [(10, 1), (20, 1), (30, 5), (40, 5)]
-    assert bins.guides == [[(10, 1), (40, 5)]]
-    cells = confusion(["bad", "good"], [[3, 1], [0, 4]], title="x").cells
-    assert cells[0, 0] == (0.75, "3")
-    assert cells[1, 0] == (0, "0")
 
 
 def test_each_result_says_which_plots_it_has(results):
