@@ -294,13 +294,15 @@ def shares_of_gain(
     table, start = table.part(both), start.part(both)
     own = np.asarray([blocks[one] for one in table.sources.tolist()], dtype=np.intp)
 
-    def gain(rows: Any) -> float:
-        return objective.value(table.part(rows)) - objective.value(start.part(rows))
-
     present = np.unique(own)
-    without = np.asarray([gain(np.flatnonzero(own != block)) for block in present])
+    kept = [np.flatnonzero(own != block) for block in present]
+    kept += [np.arange(len(own))] if len(own) else []
+    found, before = (
+        np.asarray(objective.values([one.part(rows) for rows in kept])) for one in (table, start)
+    )
+    gains = found - before
     shares = np.zeros(max(blocks.values(), default=0) + 1)
-    shares[present] = pseudo_values(gain(np.arange(len(own))) if len(own) else math.nan, without)
+    shares[present] = pseudo_values(gains[-1] if len(own) else math.nan, gains[:-1])
     known = len(present) > 1 and np.isfinite(shares).all()
     return shares if known else np.full_like(shares, np.nan)
 

@@ -104,6 +104,16 @@ def test_it_is_within_its_bounds(objective, table_for):
     assert low <= objective.value(table_for()) <= high
 
 
+def test_many_tables_have_the_numbers_of_each(objective, table_for):
+    whole = table_for()
+    tables = [whole, table_for(seed=1), whole.part(np.arange(8))]
+    if isinstance(objective, Agreement):  # few rows, unscored ones, people of one mind, none
+        alike = np.flatnonzero(whole.human == whole.human[0])
+        tables += [whole.part(rows) for rows in (np.arange(2), np.array([0, 20]), alike, alike[:0])]
+    each = [objective.value(table) for table in tables]
+    assert objective.values(tables) == pytest.approx(each, rel=1e-12, nan_ok=True)
+
+
 def test_its_text_is_read_as_the_same(objective):
     if "<" in str(objective).replace("<=", ""):
         pytest.skip("a function has no text")

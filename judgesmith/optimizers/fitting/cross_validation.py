@@ -78,27 +78,25 @@ class SourceFolds:
                 self._left_out(of_versions, parts, table.damaged.shape) for parts in self.parts
             ]
 
+        told = [
+            table.predicting(row, changed, judge_scale=judge_scale)
+            for row, changed in zip(said, damaged, strict=True)
+        ]
         # Most parts have no row of the block that is left out, and keep their value.
         known: dict[tuple[int, bytes], float] = {}
 
         def value(used: np.ndarray) -> float:
-            values = []
-            for repeat, (row, changed, parts) in enumerate(
-                zip(said, damaged, self.parts, strict=True)
-            ):
+            compared, fresh = [], {}
+            for repeat, parts in enumerate(self.parts):
                 for part in np.unique(parts):
                     inside = np.flatnonzero(used & (parts == part))
                     # Where people do not differ, or few rows are left, no way can show anything.
                     if len(inside) >= FEWEST_COMPARED and np.ptp(table.human[inside]) != 0:
-                        key = repeat, inside.tobytes()
-                        if key not in known:
-                            own = None if changed is None else changed[inside]
-                            told = table.part(inside).predicting(
-                                row[inside], own, judge_scale=judge_scale
-                            )
-                            known[key] = objective.value(told)
-                        values.append(known[key])
-            return float(np.mean(values)) if values else math.nan
+                        compared.append((repeat, inside.tobytes()))
+                        if compared[-1] not in known:
+                            fresh[compared[-1]] = told[repeat].part(inside)
+            known.update(zip(fresh, objective.values(list(fresh.values())), strict=True))
+            return float(np.mean([known[one] for one in compared])) if compared else math.nan
 
         without = [value(self.blocks != block) for block in range(int(self.blocks.max()) + 1)]
         return CrossValidatedAgreement(

@@ -11,7 +11,7 @@ import numpy as np
 
 from judgesmith.errors import InputError, hint_of, sentence_of
 from judgesmith.metrics import mean_absolute_error
-from judgesmith.metrics.arrays import FloatArray, IntArray, check_choice
+from judgesmith.metrics.arrays import FloatArray, IntArray, check_choice, paired_scores
 from judgesmith.metrics.comparing.significance import with_sources_shared
 from judgesmith.metrics.correlation import (
     Level,
@@ -22,6 +22,7 @@ from judgesmith.metrics.correlation import (
     mean_agreement_difference,
     mean_agreement_interval,
 )
+from judgesmith.metrics.correlation.coefficients import group_correlations
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.pairs.ordering import (
     agreeing_pairs,
@@ -86,6 +87,18 @@ class Agreement(Objective):
             return math.nan
         labels: dict[str, Any] = {"sources": table.sources, "systems": table.systems}
         return agreement(table.human, table.predicted, **labels, **self._given).value
+
+    def values(self, tables: Sequence[PredictionTable]) -> Sequence[float]:
+        if not tables or self.level != "dataset" or any(table.targets for table in tables):
+            return [self.value(table) for table in tables]
+        # Many small tables take hardly longer than one.
+        columns = [[table.human for table in tables], [table.predicted for table in tables]]
+        human, judge = paired_scores(*map(np.concatenate, columns), allow_unscored=True)
+        tables_of_rows = np.repeat(np.arange(len(tables)), [table.n for table in tables])
+        scored = ~np.isnan(judge)
+        x, y = Column.of(judge[scored]), Column.of(human[scored])
+        found = group_correlations(self.statistic, x, y, tables_of_rows[scored], len(tables))
+        return [float(one) for one in found]
 
     @property
     def bounds(self) -> tuple[float, float]:

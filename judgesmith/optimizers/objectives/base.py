@@ -94,6 +94,10 @@ class Objective(ABC):
     def value(self, table: PredictionTable) -> float:
         """Return the number, nan where it is undefined."""
 
+    def values(self, tables: Sequence[PredictionTable]) -> Sequence[float]:
+        """Return the number of each table."""
+        return [self.value(table) for table in tables]
+
     def counted(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
         """Return it as a function of counts; by default of tables with repeated rows."""
         return counted_by_rows(self.value, table, sources, n_sources)
