@@ -15,6 +15,13 @@ Examples
 (True, None)
 """
 
+import sys
+
 from judgesmith.front_door import stub_door
+
+if sys.platform == "win32":
+    raise ImportError(
+        "Judgesmith needs the file locks of Linux or macOS; on Windows, install and run it in WSL."
+    )
 
 __getattr__, __dir__, __all__ = stub_door(__name__, __file__)

@@ -24,6 +24,31 @@ def test_importing_the_package_imports_nothing_heavy():
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "['check', 'sample']",
+        "['score', 'judge', 'sample', '-o', 'scores.jsonl']",
+        "['show', 'judge']",
+    ],
+)
+def test_commands_import_only_what_they_need(command, tmp_path):
+    judgesmith.compile("sample", optimizer="none").save(tmp_path / "judge")
+    program = f"""
+import sys
+from judgesmith.cli import main
+try:
+    main({command})
+finally:
+    heavy = ("dspy", "litellm", "pandas", "gepa", "sentencex", "optuna")
+    print([one for one in heavy if one in sys.modules], file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "[]")
+
+
 @pytest.mark.parametrize("name", judgesmith.__all__)
 def test_every_public_name_is_there_and_documented(name):
     assert getattr(judgesmith, name).__doc__

@@ -6,9 +6,8 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import dspy
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -20,6 +19,9 @@ from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
+
+if TYPE_CHECKING:
+    import dspy
 
 IntArray = NDArray[np.intp]
 POOL_SHARE = 0.2
@@ -358,6 +360,8 @@ def rated_example(
     >>> rated_example(item, 5, Scale(low=1, high=5), group="sum").inputs().keys()
     ['source', 'context', 'response']
     """
+    import dspy
+
     example = dspy.Example(
         source=item.source,
         context=item.context,
@@ -418,6 +422,8 @@ def _words_of(example: dspy.Example) -> dict[str, str]:
 
 
 def _item_of(example: dspy.Example, place: int) -> tuple[RatedItem, float]:
+    import dspy
+
     if not isinstance(example, dspy.Example):
         raise InputError(
             f"example {place} is a {type(example).__name__}; expected a dspy.Example.",

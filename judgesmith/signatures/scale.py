@@ -114,9 +114,10 @@ class Scale(FrozenModel):
             value = (value,)
         if not isinstance(value, list | tuple | range):
             return value
-        if len(value) < 2 or list(value) != list(range(int(value[0]), int(value[0]) + len(value))):
+        first = value[0] if len(value) > 1 and isinstance(value[0], int) else None
+        if first is None or list(value) != list(range(first, first + len(value))):
             raise InputError(f"a scale has two ends, as in (1, 5) or 1..5; got {value!r}.")
-        return {"low": value[0], "high": value[-1], "kind": "integer"}
+        return {"low": first, "high": value[-1], "kind": "integer"}
 
     @model_validator(mode="after")
     def _something_to_choose_between(self) -> Self:

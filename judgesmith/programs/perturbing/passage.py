@@ -241,11 +241,11 @@ class Passage:
 def _pieces(text: str) -> Iterator[Span]:
     """Yield where sentences are, with the blanks after them, so that they make up the text."""
     # It takes no lone surrogates either; each is replaced by one other character.
+    from sentencex import get_sentence_boundaries
+
     plain_passage = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     start, window = 0, _WINDOW
     while start < len(plain_passage):
-        from sentencex import get_sentence_boundaries
-
         pieces = get_sentence_boundaries("en", plain_passage[start : start + window])
         is_last = start + window >= len(plain_passage)
         whole = pieces if is_last else pieces[:-1]  # the last one may go on behind the window
