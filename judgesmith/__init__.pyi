@@ -21,6 +21,7 @@ from judgesmith.programs import (
     iter_scores,
     judge_family,
     score_batch,
+    wrap,
 )
 from judgesmith.programs import load_judge as load
 from judgesmith.programs.lm import model
@@ -69,4 +70,5 @@ __all__ = [
     "read",
     "read_scores",
     "score_batch",
+    "wrap",
 ]

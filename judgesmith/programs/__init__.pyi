@@ -28,6 +28,7 @@ from judgesmith.programs.families.modules import (
 )
 from judgesmith.programs.families.own import judge_family
 from judgesmith.programs.families.pairwise import Preference, ResponsePair, prefer_each
+from judgesmith.programs.families.wrapped import wrap
 from judgesmith.programs.judging.adapter import FencedAdapter
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.prompts import Template
@@ -83,4 +84,5 @@ __all__ = [
     "register_family",
     "score_batch",
     "with_roles",
+    "wrap",
 ]

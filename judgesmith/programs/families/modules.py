@@ -53,6 +53,7 @@ from judgesmith.signatures.questions.task_inference import (
     SelectCriteria,
 )
 from judgesmith.signatures.questions.verdict import decided_on
+from judgesmith.signatures.questions.wrapped import wrapped_signature
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Picked, Space
 
@@ -187,6 +188,16 @@ class VerdictJudge(FamilyJudge):
             name: decided_on(one, forms[name].answers or own.answers, own.explain)
             for name, one in super()._signatures().items()
         }
+
+
+class WrappedJudge(FamilyJudge):
+    """Ask the question of a DSPy signature; ``judgesmith.wrap`` makes it."""
+
+    _family = "wrapped"
+
+    def _signatures(self) -> dict[str, type[dspy.Signature]]:
+        own: Any = self._settings
+        return {"whole": wrapped_signature(own.question, own.answers)}
 
 
 class GPTScoreJudge(FamilyJudge):

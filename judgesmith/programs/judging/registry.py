@@ -225,6 +225,7 @@ _SHIPPED_IN = {
     "annotator": "trained:ANNOTATOR",
     "distilled": "trained:DISTILLED",
     "verdict": "verdict:VERDICT",
+    "wrapped": "wrapped:WRAPPED",
 }
 SHIPPED = {name: f"judgesmith.programs.families.{place}" for name, place in _SHIPPED_IN.items()}
 """Where the families of the package are, in the order in which they are listed."""

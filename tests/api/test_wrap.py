@@ -1,0 +1,119 @@
+"""A signature or module of DSPy becomes a judge like any other."""
+
+from typing import Literal
+
+import dspy
+import pytest
+
+import judgesmith
+from judgesmith.programs import load_program, wrap
+
+TEXTS = {"source": "The ferry leaves at nine from pier two.", "response": "It leaves at nine."}
+INPUTS = {"source": "question", "response": "answer"}
+
+
+class Helpful(dspy.Signature):
+    """Rate whether `answer` settles the `question`."""
+
+    question: str = dspy.InputField(desc="what a customer asked")
+    answer: str = dspy.InputField()
+    rating: int = dspy.OutputField(desc="5 where nothing is open")
+
+
+class Label(dspy.Signature):
+    """Does the response answer the source?"""
+
+    source: str = dspy.InputField()
+    response: str = dspy.InputField()
+    verdict: Literal["bad", "fair", "good"] = dspy.OutputField()
+
+
+@pytest.fixture
+def lm():
+    return judgesmith.model("offline", ledger=None)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        Helpful,
+        dspy.Predict(Helpful),
+        dspy.ChainOfThought(Helpful),
+        "question, answer -> rating: int",
+        "question, answer -> why, rating: float",
+    ],
+)
+def test_each_kind_of_question_scores(module):
+    judge = judgesmith.wrap(module, scale="1..5", inputs=INPUTS)
+    assert judge(**TEXTS).problem is None
+
+
+def test_the_prompt_is_the_users_own_with_texts_in_fences():
+    judge = judgesmith.wrap(Helpful, scale="1..5", inputs=INPUTS)
+    template = judge.templates()["whole"]
+    system = template.turns[0].text
+    assert "Rate whether `response` settles the `source`." in system
+    assert "what a customer asked" in system
+    assert "5 where nothing is open" in system
+    slots = [one for one in template.question if hasattr(one, "fenced")]
+    assert [(one.name, one.fenced) for one in slots] == [("source", True), ("response", True)]
+
+
+def test_it_is_compiled_saved_loaded_and_evaluated_without_the_code(lm, tmp_path):
+    judge = judgesmith.wrap(dspy.ChainOfThought(Helpful), scale="1..5", inputs=INPUTS)
+    data = judgesmith.read("sample")
+    settings = judgesmith.CompileSettings(
+        protocol=judge.protocol, criteria="given", optimizer="protocol", n_trials=4
+    )
+    saved = judgesmith.compile(data, settings, lm=lm).saved
+    again = judgesmith.load(saved.save(tmp_path / "judge"))
+    assert again(**TEXTS) == saved.program()(**TEXTS)
+    assert again.protocol.question == judge.protocol.question
+    assert again.as_metric(lm=lm).scale.high == 1
+
+
+def test_dspys_state_opens_here(tmp_path):
+    assert wrap is judgesmith.wrap
+    judge = wrap(Label)
+    judge.save(str(tmp_path / "program.json"))
+    again = load_program(tmp_path / "program.json")
+    assert again.templates() == judge.templates()
+    assert judge.protocol.answers.labels == ("bad", "fair", "good")
+
+
+def test_instructions_that_an_optimizer_wrote_are_kept():
+    module = dspy.Predict(Helpful.with_instructions("Be strict with `answer`."))
+    judge = judgesmith.wrap(module, scale="1..5", inputs=INPUTS)
+    assert judge.whole.signature.instructions == "Be strict with `response`."
+
+
+class Steps(dspy.Module):
+    def forward(self, question, answer):
+        return dspy.Prediction(rating=1)
+
+
+DEMONSTRATED = dspy.Predict(Helpful)
+DEMONSTRATED.demos = [dspy.Example(question="a", answer="b", rating=3)]
+
+
+@pytest.mark.parametrize(
+    ("module", "given", "said"),
+    [
+        (Steps(), {}, "got Steps; of a module with several steps"),
+        (DEMONSTRATED, {}, "the module has demonstrations"),
+        (7, {}, "got int"),
+        ("-> ->", {}, "is no signature of DSPy"),
+        (Helpful, {"scale": None}, "on which scale is 'rating'"),
+        (Helpful, {"scale": "1..500"}, "at most 101 whole points"),
+        (Helpful, {"inputs": None}, "which texts of a judge are the inputs question, answer"),
+        (Helpful, {"inputs": {"source": "question"}}, "Not given: answer"),
+        (Helpful, {"inputs": {"sorce": "question"}}, "no text 'sorce'; did you mean source"),
+        (Helpful, {"inputs": {"source": "questoin"}}, "no input 'questoin'; did you mean quest"),
+        (Helpful, {"output": "ratng"}, "did you mean rating"),
+        ("question, answer -> a: int, b: int", {}, "which output is the score"),
+        ("question, answer -> a, b, c: int", {}, "there may be one output of type str"),
+    ],
+)
+def test_what_cannot_be_wrapped_is_refused(module, given, said):
+    with pytest.raises(judgesmith.InputError, match=said):
+        judgesmith.wrap(module, **{"scale": "1..5", "inputs": INPUTS, **given})
