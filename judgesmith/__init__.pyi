@@ -25,7 +25,7 @@ from judgesmith.programs import (
 )
 from judgesmith.programs import load_judge as load
 from judgesmith.programs.lm import model
-from judgesmith.progress import ProgressEvent
+from judgesmith.results.progress import ProgressEvent
 from judgesmith.signatures import (
     ActiveCriticConfig,
     Criterion,

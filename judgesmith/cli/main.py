@@ -18,7 +18,7 @@ from judgesmith.cli.shared.faults import fault_parts
 from judgesmith.cli.shared.printing import say
 from judgesmith.cli.shared.stopping import finishing, has_stopped, spent_text, stopping_well
 from judgesmith.errors import JudgesmithError
-from judgesmith.progress import without_bars
+from judgesmith.results.progress import without_bars
 
 GROUPS = {
     "judge": {

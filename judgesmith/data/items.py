@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.results import Result
+from judgesmith.results.base import Result
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import Scale
 

@@ -40,7 +40,7 @@ from judgesmith.data.scores import (
 from judgesmith.errors import InputError
 from judgesmith.metrics.arrays import FloatArray
 from judgesmith.metrics.pairs import majority_preference
-from judgesmith.results import Result
+from judgesmith.results.base import Result
 from judgesmith.signatures.judgement import Cause, Reason
 
 SWAPPED = " order swapped"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from judgesmith.metrics.arrays import FloatArray
-from judgesmith.results import Result
+from judgesmith.results.base import Result
 
 _LARGEST_SQUARED = 1e100
 

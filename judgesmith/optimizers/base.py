@@ -31,7 +31,7 @@ from judgesmith.optimizers.trials import (
 from judgesmith.programs.judging.executors import JudgeLike
 from judgesmith.programs.judging.judge import Judge, check_judge
 from judgesmith.programs.judging.runner import CONCURRENCY, score_batch
-from judgesmith.progress import OnProgress, shows_progress, staged
+from judgesmith.results.progress import OnProgress, shows_progress, staged
 from judgesmith.signatures.config import Demonstration, JudgeConfig
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judgement import Judgement

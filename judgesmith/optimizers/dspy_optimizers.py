@@ -33,7 +33,7 @@ from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.lm import BudgetSpent
 from judgesmith.programs.lm.limits import STOPPING, Stopped
-from judgesmith.progress import OnProgress, tell
+from judgesmith.results.progress import OnProgress, tell
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judgement import Judgement

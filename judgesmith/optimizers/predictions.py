@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.errors import InputError
-from judgesmith.results import Result
+from judgesmith.results.base import Result
 from judgesmith.signatures.judgement import Cause, Judgement, Reason
 from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.rubric import folded

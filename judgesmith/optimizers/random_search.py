@@ -26,7 +26,7 @@ from judgesmith.optimizers.space.demonstrations import (
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.runner import was_not_asked
-from judgesmith.progress import tell
+from judgesmith.results.progress import tell
 from judgesmith.signatures.judgement import Judgement
 
 

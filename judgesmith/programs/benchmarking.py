@@ -33,7 +33,7 @@ from judgesmith.programs.judging.runner import (
 from judgesmith.programs.judging.scoring import criteria_text, unsendable
 from judgesmith.programs.perturbing.injecting import known_sub_aspects
 from judgesmith.programs.perturbing.passage import spoken_around, unwrapped
-from judgesmith.progress import OnProgress
+from judgesmith.results.progress import OnProgress
 from judgesmith.signatures.config import steps_key
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Judgement

@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from judgesmith.errors import InputError, did_you_mean, hint_of, sentence_of
-from judgesmith.results import one_line
+from judgesmith.results.base import one_line
 
 # Aliases let a few lines stand for more than any memory holds.
 _MOST_PARTS = 1_000_000

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from tags import Tags
 
-from judgesmith.charts import confusion, forest, history, pareto, reliability, scatter
-from judgesmith.progress import SWITCH, ProgressEvent, default_bars
+from judgesmith.results.charts import confusion, forest, history, pareto, reliability, scatter
+from judgesmith.results.progress import SWITCH, ProgressEvent, default_bars
 
 HOSTILE = "<script>alert('x')</script>\n\x1b[2J" + "long " * 400
 

@@ -12,7 +12,7 @@ import click
 from judgesmith.cli.shared.faults import OptionError
 from judgesmith.cli.shared.options import Command, Number, given_options, shown_option, together
 from judgesmith.errors import InputError
-from judgesmith.progress import OnProgress
+from judgesmith.results.progress import OnProgress
 
 if TYPE_CHECKING:
     import dspy

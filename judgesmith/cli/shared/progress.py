@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from judgesmith.cli.shared.printing import say
 from judgesmith.cli.shared.stopping import spent_text
-from judgesmith.progress import SWITCH, OnProgress, ProgressEvent, staged, terminal_bars
+from judgesmith.results.progress import SWITCH, OnProgress, ProgressEvent, staged, terminal_bars
 
 LINE_SECONDS = 10.0
 """Time between two lines where there is no terminal."""

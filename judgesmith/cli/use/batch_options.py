@@ -15,7 +15,7 @@ from judgesmith.cli.shared.model_options import AskedChoice, ModelChoice
 from judgesmith.cli.shared.options import Command, Number, TakenOptions, shown_option, together
 from judgesmith.cli.shared.printing import print_json, say
 from judgesmith.cli.shared.stopping import leave_unfinished
-from judgesmith.progress import OnProgress, ProgressEvent
+from judgesmith.results.progress import OnProgress, ProgressEvent
 
 if TYPE_CHECKING:
     import dspy

@@ -16,7 +16,7 @@ from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import Command, TakenOptions, together
 from judgesmith.cli.shared.printing import say, visible
 from judgesmith.errors import InputError, file_faults
-from judgesmith.progress import OnProgress, ProgressEvent
+from judgesmith.results.progress import OnProgress, ProgressEvent
 
 if TYPE_CHECKING:
     from judgesmith.cli.shared.model_options import ModelChoice

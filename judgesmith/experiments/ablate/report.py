@@ -24,7 +24,7 @@ from judgesmith.metrics.correlation import Statistic, agreement_difference
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.base import OFFLINE
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.results import Result
+from judgesmith.results.base import Result
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.rubric import folded
 

@@ -32,7 +32,7 @@ from judgesmith.experiments.scoring.estimates import NO_CALLS, RunEstimate
 from judgesmith.experiments.tables import Table
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.judging.rows import usage_of
-from judgesmith.progress import OnProgress, shows_progress, staged, tell
+from judgesmith.results.progress import OnProgress, shows_progress, staged, tell
 
 if TYPE_CHECKING:
     import dspy

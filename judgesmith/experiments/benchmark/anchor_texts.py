@@ -19,7 +19,7 @@ from judgesmith.metrics.records import plain
 from judgesmith.programs.families.modules import ActiveCritic
 from judgesmith.programs.families.samples_apart import judged_samples
 from judgesmith.programs.judging.runner import CONCURRENCY
-from judgesmith.progress import OnProgress
+from judgesmith.results.progress import OnProgress
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.rubric import Criterion, Rubric
 from judgesmith.signatures.scale import PERCENT, Scale

@@ -33,7 +33,7 @@ from judgesmith.programs.benchmarking import (
 )
 from judgesmith.programs.judging.executors import endpoint_of
 from judgesmith.programs.perturbing.catalogue import Donors
-from judgesmith.progress import OnProgress, staged
+from judgesmith.results.progress import OnProgress, staged
 from judgesmith.signatures.perturbation import SubAspect
 from judgesmith.signatures.rubric import Rubric
 

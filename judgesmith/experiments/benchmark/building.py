@@ -40,8 +40,8 @@ from judgesmith.programs.benchmarking import CALLS_PER_PAIR
 from judgesmith.programs.judging.executors import current_lm
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.perturbing.perturber import changes_by_rule
-from judgesmith.progress import OnProgress, shows_progress
-from judgesmith.results import Result
+from judgesmith.results.base import Result
+from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures.perturbation import SubAspect
 from judgesmith.signatures.plain_data import read_yaml, write_yaml
 from judgesmith.signatures.rubric import Rubric, folded

@@ -18,7 +18,7 @@ from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs import Judge, SavedJudge, iter_scores
 from judgesmith.programs.families.exemplar import Ladder, LadderExecutor, LadderJudgement
 from judgesmith.programs.judging.executors import own_models, with_own_models
-from judgesmith.progress import OnProgress
+from judgesmith.results.progress import OnProgress
 from judgesmith.signatures import RatedItem
 
 if TYPE_CHECKING:

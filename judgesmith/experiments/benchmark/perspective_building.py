@@ -46,7 +46,7 @@ from judgesmith.metrics.records import plain
 from judgesmith.programs.perturbing.error_kinds import InjectionJob, drawn_sub_aspects
 from judgesmith.programs.perturbing.injecting import inject_each, sequences
 from judgesmith.programs.perturbing.orders import Counts
-from judgesmith.progress import tell
+from judgesmith.results.progress import tell
 from judgesmith.signatures.perturbation import Skipped, SubAspect, Target
 from judgesmith.signatures.questions.texts import Reference
 from judgesmith.signatures.rubric import Criterion

@@ -25,7 +25,7 @@ from judgesmith.programs.benchmarking import AcrossPair, Comparator, Compared
 from judgesmith.programs.perturbing.catalogue import Donors
 from judgesmith.programs.perturbing.error_kinds import InjectionJob
 from judgesmith.programs.perturbing.orders import Counts
-from judgesmith.progress import OnProgress, staged
+from judgesmith.results.progress import OnProgress, staged
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.perturbation import InjectedError, SubAspect, Target

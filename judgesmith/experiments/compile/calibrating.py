@@ -19,7 +19,7 @@ from judgesmith.programs.artifacts.record import SavedAgreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedCalibrated
 from judgesmith.programs.families.ensemble.members import CalibratedJudgement, calibrated
 from judgesmith.programs.judging.runner import was_not_asked
-from judgesmith.progress import OnProgress, shows_progress, staged
+from judgesmith.results.progress import OnProgress, shows_progress, staged
 from judgesmith.signatures.aggregation import Calibration
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import Judgement

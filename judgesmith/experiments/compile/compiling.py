@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from judgesmith.charts import Charts, row_charts, search_charts
 from judgesmith.data.items import DataSet
 from judgesmith.data.reading import READ_OPTIONS, SourceGiven, as_dataset
 from judgesmith.data.targets import Targets
@@ -89,8 +88,9 @@ from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
 from judgesmith.programs.families.ensemble.judges import AnyJudge, Panel, leaves_of
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.registry import family_of, with_roles
-from judgesmith.progress import OnProgress, shows_progress
-from judgesmith.results import Result
+from judgesmith.results.base import Result
+from judgesmith.results.charts import Charts, row_charts, search_charts
+from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from judgesmith.programs.artifacts.card import is_edited, rubric_mark
 from judgesmith.programs.families.guidelines import ExplainedRow, guidelines_from
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.families.task_inference import RatedExample, readable_examples
-from judgesmith.progress import OnProgress, shows_progress
-from judgesmith.results import Result
+from judgesmith.results.base import Result
+from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.config import InferenceSettings
 from judgesmith.signatures.items import Aggregate

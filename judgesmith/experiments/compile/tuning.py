@@ -68,7 +68,7 @@ from judgesmith.programs.judging.executors import calls_per_item, endpoint_of
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.rows import usd_of
 from judgesmith.programs.judging.runner import was_not_asked
-from judgesmith.progress import OnProgress, ProgressEvent, staged
+from judgesmith.results.progress import OnProgress, ProgressEvent, staged
 from judgesmith.signatures import Judgement
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from judgesmith.programs.families.forms.annotators import MOST_ERRORS, answer_in
 from judgesmith.programs.families.modules import DistilledJudge
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import score_batch, was_not_asked
-from judgesmith.progress import OnProgress
+from judgesmith.results.progress import OnProgress
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan, Judgement
 from judgesmith.signatures.plain_data import fingerprint_of

@@ -17,7 +17,7 @@ from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.distil.chats import Chats, Recipe, Turns, as_question_and_answer
 from judgesmith.experiments.run_folders import json_object_in
 from judgesmith.programs.extras import library
-from judgesmith.progress import OnProgress, ProgressEvent
+from judgesmith.results.progress import OnProgress, ProgressEvent
 
 SUMMARY = "finetune.json"
 

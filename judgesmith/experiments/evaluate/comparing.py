@@ -48,8 +48,8 @@ from judgesmith.optimizers import Agreement, PredictionTable
 from judgesmith.optimizers.objectives.agreement import parse_agreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
-from judgesmith.progress import OnProgress, shows_progress
-from judgesmith.results import Result
+from judgesmith.results.base import Result
+from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import by_code
 from judgesmith.signatures.rubric import folded

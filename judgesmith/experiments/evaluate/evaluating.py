@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from judgesmith.charts import Charts, confusion, row_charts
 from judgesmith.data.items import DataSet
 from judgesmith.data.reading import SourceGiven, as_dataset
 from judgesmith.data.score_files import Scores
@@ -37,8 +36,9 @@ from judgesmith.front_door import public
 from judgesmith.metrics.arrays import Rng, fraction, generator
 from judgesmith.metrics.systems import SystemMean, system_means
 from judgesmith.optimizers.predictions import PredictionTable
-from judgesmith.progress import OnProgress, shows_progress
-from judgesmith.results import Result
+from judgesmith.results.base import Result
+from judgesmith.results.charts import Charts, confusion, row_charts
+from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.scale import Scale
 

@@ -23,7 +23,7 @@ from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposi
 from judgesmith.programs.families.ensemble.judges import AnyJudge, CompositeJudge
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.runner import judges_sources
-from judgesmith.progress import OnProgress
+from judgesmith.results.progress import OnProgress
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale

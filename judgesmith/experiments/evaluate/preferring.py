@@ -36,8 +36,8 @@ from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.families.pairwise import OneOrder, ResponsePair, prefer_each
 from judgesmith.programs.judging.executors import endpoint_of, with_own_models
 from judgesmith.programs.judging.runner import sources_of
-from judgesmith.progress import OnProgress
-from judgesmith.results import Result
+from judgesmith.results.base import Result
+from judgesmith.results.progress import OnProgress
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.judgement import Cause
 

@@ -15,7 +15,7 @@ from judgesmith.data.targets import Targets
 from judgesmith.errors import InputError
 from judgesmith.metrics.arrays import FloatArray, Rng
 from judgesmith.metrics.verdicts import PassRates, corrected_rates
-from judgesmith.results import Result
+from judgesmith.results.base import Result
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.scale import Scale
 

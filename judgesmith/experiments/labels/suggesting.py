@@ -30,8 +30,8 @@ from judgesmith.programs.families.ensemble.members import (
     doubt_of,
 )
 from judgesmith.programs.judging.runner import judges_sources
-from judgesmith.progress import OnProgress, shows_progress
-from judgesmith.results import Result
+from judgesmith.results.base import Result
+from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures import Judgement, RatedItem, Scale
 from judgesmith.signatures.judgement import Cause, Reason
 

@@ -35,7 +35,7 @@ from judgesmith.metrics.comparing import distribution_shift, share_shift
 from judgesmith.metrics.records import Record
 from judgesmith.programs.artifacts.record import SavedJudgeError, SavedRecord
 from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedComposite
-from judgesmith.results import Result
+from judgesmith.results.base import Result
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.aggregation import Calibration
 

@@ -26,7 +26,7 @@ from judgesmith.programs.judging.runner import (
     was_not_asked,
 )
 from judgesmith.programs.lm import lm_client_of
-from judgesmith.progress import OnProgress, shows_progress
+from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures import Judgement, RatedItem, Reason
 
 if TYPE_CHECKING:

@@ -48,8 +48,8 @@ from judgesmith.programs.artifacts.record import GoldenItem, SavedAgreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.programs.families.ensemble.members import PanelJudgement
 from judgesmith.programs.judging.runner import was_not_asked
-from judgesmith.progress import OnProgress, shows_progress, staged
-from judgesmith.results import Result
+from judgesmith.results.base import Result
+from judgesmith.results.progress import OnProgress, shows_progress, staged
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement

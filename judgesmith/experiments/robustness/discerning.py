@@ -17,7 +17,7 @@ from judgesmith.experiments.robustness.version_weights import VersionWeights
 from judgesmith.metrics import discernment, holm
 from judgesmith.metrics.arrays import Rng, generator
 from judgesmith.metrics.perturbations import Discernment, PerturbationDiscernment
-from judgesmith.results import Result
+from judgesmith.results.base import Result
 from judgesmith.signatures import Judgement, RatedItem
 from judgesmith.signatures.perturbation import Perturbation
 

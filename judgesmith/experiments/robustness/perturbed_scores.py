@@ -18,7 +18,7 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 from judgesmith.programs import score_batch
 from judgesmith.programs.judging.runner import judges_sources
-from judgesmith.progress import OnProgress, shows_progress
+from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures import Judgement, RatedItem
 from judgesmith.signatures.rubric import folded
 

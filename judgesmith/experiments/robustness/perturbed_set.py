@@ -11,7 +11,7 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.programs.perturbing.catalogue import GROUPS, perturbations_named
-from judgesmith.results import Result
+from judgesmith.results.base import Result
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation, Perturbed, Skipped
 

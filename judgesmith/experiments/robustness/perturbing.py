@@ -22,7 +22,7 @@ from judgesmith.programs.perturbing import Amount, Donors
 from judgesmith.programs.perturbing.catalogue import perturbations_named
 from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.programs.perturbing.perturber import method_of, perturb_all
-from judgesmith.progress import OnProgress, shows_progress
+from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation
 

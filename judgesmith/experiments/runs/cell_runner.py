@@ -49,7 +49,7 @@ from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.programs.judging.rows import usage_of, usd_of
 from judgesmith.programs.judging.runner import judges_sources, was_not_asked
-from judgesmith.progress import OnProgress
+from judgesmith.results.progress import OnProgress
 from judgesmith.signatures import Judgement, Scale
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.rubric import folded

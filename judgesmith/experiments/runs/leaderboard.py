@@ -23,7 +23,7 @@ from judgesmith.metrics import PairedEstimate, holm
 from judgesmith.metrics.correlation import Level, agreement_difference
 from judgesmith.metrics.records import plain
 from judgesmith.optimizers import PredictionTable
-from judgesmith.results import Result
+from judgesmith.results.base import Result
 
 _Way = tuple[str, str | None, str | None]
 

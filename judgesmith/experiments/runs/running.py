@@ -23,7 +23,7 @@ from judgesmith.experiments.runs.models import RunModels
 from judgesmith.experiments.scoring.estimates import RunEstimate
 from judgesmith.experiments.specs import Cell, Spec, cells_of, read_sets, settings_of
 from judgesmith.experiments.specs.settings import said_plainly
-from judgesmith.progress import OnProgress, staged, tell
+from judgesmith.results.progress import OnProgress, staged, tell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

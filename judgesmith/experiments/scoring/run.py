@@ -19,7 +19,7 @@ from judgesmith.experiments.scoring.shards import OutputPlace, Shard
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.runner import CONCURRENCY, iter_scores, judges_sources
 from judgesmith.programs.lm import AnyModel
-from judgesmith.progress import OnProgress, tell
+from judgesmith.results.progress import OnProgress, tell
 from judgesmith.signatures import Judgement, RatedItem
 
 Judging = Callable[[Iterator[RatedItem]], Iterator[tuple[RatedItem, Judgement]]]

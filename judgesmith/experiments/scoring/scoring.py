@@ -20,7 +20,7 @@ from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.runner import CONCURRENCY, judges_sources
 from judgesmith.programs.lm import AnyModel
-from judgesmith.progress import OnProgress, shows_progress
+from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures import RatedItem
 
 

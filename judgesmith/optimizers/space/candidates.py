@@ -35,7 +35,7 @@ from judgesmith.programs.judging.judge import Judge, own_settings
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.rows import knows_costs, usd_of
 from judgesmith.programs.judging.runner import read_rate_of, score_batch, was_not_asked
-from judgesmith.progress import OnProgress
+from judgesmith.results.progress import OnProgress
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Rubric, folded

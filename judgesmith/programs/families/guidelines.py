@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.programs.judging.program import Calls, ModelReply, PromptRequest, answered, asked
-from judgesmith.progress import OnProgress, tell
+from judgesmith.results.progress import OnProgress, tell
 from judgesmith.signatures.config import Sampling
 from judgesmith.signatures.fences import unix_lines
 from judgesmith.signatures.items import RatedItem

@@ -40,7 +40,7 @@ from judgesmith.programs.judging.program import ModelReply, PromptRequest, answe
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.lm.limits import STOPPING
-from judgesmith.progress import OnProgress, tell
+from judgesmith.results.progress import OnProgress, tell
 from judgesmith.signatures.config import InferenceSettings, JudgeConfig, Sampling
 from judgesmith.signatures.items import RatedItem, check_texts, item_to_judge
 from judgesmith.signatures.judgement import Judgement

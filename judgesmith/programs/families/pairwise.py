@@ -26,7 +26,7 @@ from judgesmith.programs.judging.runner import (
     work_each,
 )
 from judgesmith.programs.judging.scoring import criteria_text, told_rubric, unsendable
-from judgesmith.progress import OnProgress, staged
+from judgesmith.results.progress import OnProgress, staged
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem

@@ -29,7 +29,7 @@ from judgesmith.programs.judging.runner import (
     read_rate_of,
     work_each,
 )
-from judgesmith.progress import OnProgress
+from judgesmith.results.progress import OnProgress
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
 

@@ -54,7 +54,7 @@ from judgesmith.programs.lm.dspy_lm import collected_answers
 from judgesmith.programs.lm.errors import redacted, speaks_of_one_item, unscoring
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.programs.lm.waiting import BLOCKING, SUSPENDING, driven
-from judgesmith.results import one_line
+from judgesmith.results.base import one_line
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig, Sampling
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement, Note

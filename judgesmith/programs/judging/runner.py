@@ -31,7 +31,7 @@ from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, family_of
 from judgesmith.programs.lm import AnyModel, BudgetSpent, ModelError
 from judgesmith.programs.lm.errors import speaks_of_one_item
 from judgesmith.programs.lm.limits import STOPPING
-from judgesmith.progress import OnProgress, ProgressEvent, shows_progress, staged, tell
+from judgesmith.results.progress import OnProgress, ProgressEvent, shows_progress, staged, tell
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem, item_to_judge
 from judgesmith.signatures.judgement import UNREAD, Cause, Judgement, Reason

@@ -33,7 +33,7 @@ from judgesmith.programs.perturbing.orders import (
     planning_steps,
 )
 from judgesmith.programs.perturbing.rules import perturb
-from judgesmith.progress import OnProgress, tell
+from judgesmith.results.progress import OnProgress, tell
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.perturbation import Method, Perturbation, Perturbed, Skipped

@@ -18,7 +18,7 @@ from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.stopping import spent_text
 from judgesmith.cli.use.watch_options import run_line, run_progress
 from judgesmith.experiments.scoring.watching import Pulse
-from judgesmith.progress import SWITCH, ProgressEvent
+from judgesmith.results.progress import SWITCH, ProgressEvent
 from judgesmith.signatures import Judgement, RatedItem
 
 # experiment

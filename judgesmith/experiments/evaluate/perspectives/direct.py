@@ -37,8 +37,8 @@ from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.families.pairwise import Preference, ResponsePair
 from judgesmith.programs.families.samples_apart import preferred_samples
 from judgesmith.programs.judging.executors import JudgeLike
-from judgesmith.progress import OnProgress, shows_progress
-from judgesmith.results import Result
+from judgesmith.results.base import Result
+from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures.judgement import Cause
 from judgesmith.signatures.rubric import folded
 

@@ -41,7 +41,7 @@ from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, with_sampling
 from judgesmith.programs.families.samples_apart import judged_samples
 from judgesmith.programs.judging.runner import judges_sources, score_batch
-from judgesmith.progress import OnProgress, shows_progress
+from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import Cause, Judgement, Reason

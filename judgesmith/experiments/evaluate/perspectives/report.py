@@ -38,7 +38,7 @@ from judgesmith.metrics.ratings.kappa import counted_kappa
 from judgesmith.metrics.resampling.draws import Counted, draws_of_units, estimate_of
 from judgesmith.optimizers.objectives.agreement import NeighbourAccuracy
 from judgesmith.optimizers.predictions import PredictionTable
-from judgesmith.results import Result
+from judgesmith.results.base import Result
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.scale import Scale
 

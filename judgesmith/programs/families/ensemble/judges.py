@@ -28,7 +28,7 @@ from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.metric import AsMetric
 from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.lm.waiting import driven
-from judgesmith.results import one_line
+from judgesmith.results.base import one_line
 from judgesmith.signatures.aggregation import Calibration, Middle, PanelRules, PanelWeights
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.items import RatedItem, item_to_judge

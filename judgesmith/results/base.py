@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from markupsafe import Markup
 
-from judgesmith.charts import Charts, forest
 from judgesmith.errors import InputError
 from judgesmith.front_door import at
+from judgesmith.results.charts import Charts, forest
 
 if TYPE_CHECKING:
     import pandas as pd

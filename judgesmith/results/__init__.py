@@ -1,0 +1,1 @@
+"""What every result shows, and how far a run is."""
