@@ -1,4 +1,4 @@
-"""How far a run is: one event for every caller, and a bar where nobody else listens."""
+"""How far a run is: one event for every caller, and a bar where no caller listens."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from judgesmith.data.convert.traces import (
     LLM,
     Assessment,
     Traced,
-    answered,
+    answer_text,
     listed_in,
     objects_in,
     of_tool,
@@ -184,7 +184,7 @@ def _openai_item(record: SourceRecord) -> Traced:
     given = []
     for one in objects_in(record.cells.get("results")):
         by = LLM if "model" in str(one.get("type")) else CODE
-        why = answered(part_of(one, "sample", "output"))
+        why = answer_text(part_of(one, "sample", "output"))
         given.append(Assessment(one.get("name"), one.get("passed"), by, None, why))
     return (
         record,

@@ -57,7 +57,7 @@ def part_of(value: object, *names: str) -> Any:
     return value
 
 
-def decoded(value: object) -> Any:
+def read_value(value: object) -> Any:
     """Return what a text of JSON holds; any other value as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ('"', "{", "["):
         with contextlib.suppress(ValueError, RecursionError):
@@ -67,12 +67,12 @@ def decoded(value: object) -> Any:
 
 def object_in(value: object, otherwise: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return an object, also one that a cell holds as JSON, or another one."""
-    return value if isinstance(value := decoded(value), Mapping) else otherwise
+    return value if isinstance(value := read_value(value), Mapping) else otherwise
 
 
 def objects_in(value: object) -> list[Mapping[str, Any]]:
     """Return the objects of a list, also of one that a cell holds as JSON."""
-    several = value if isinstance(value := decoded(value), list) else []
+    several = value if isinstance(value := read_value(value), list) else []
     return [one for one in several if isinstance(one, Mapping)]
 
 
@@ -82,7 +82,7 @@ def listed_in(*names: str) -> Callable[[RawRows, Any], Iterator[Row]]:
     def entries(raw: RawRows, document: Any) -> Iterator[Row]:
         found = document if isinstance(document, list) else part_of(document, *names) or [document]
         for number, one in enumerate(found if isinstance(found, list) else [found], start=1):
-            if isinstance(entry := decoded(one), dict):
+            if isinstance(entry := read_value(one), dict):
                 yield number, entry
             else:
                 raw.problem(number, at="entry", expected="an object", came=shown_value(one))
@@ -103,7 +103,7 @@ def _spelled(value: object) -> str:
 
 def _turns(value: object) -> list[tuple[str, str]]:
     """Return the roles and texts of chat messages; nothing where a value has none."""
-    value = decoded(value)
+    value = read_value(value)
     if choices := objects_in(part_of(value, "choices")):
         value = part_of(choices[0], "message")
     messages = part_of(value, "messages") or value
@@ -140,7 +140,7 @@ def _asked(value: object) -> tuple[str, str | None]:
     return _spelled(value), "\n".join(before) or None
 
 
-def answered(value: object) -> str:
+def answer_text(value: object) -> str:
     """Return the text of a response: the last turn of a chat, or the field named as one is."""
     for _ in range(_DEEPEST):
         if turns := _turns(value):
@@ -182,7 +182,7 @@ def _assessed(about: Conversion, files: PublishedFiles, traced: Traced) -> Itera
     record, given, texts = traced
     try:
         source, context = _asked(texts.pop("source"))
-        response = answered(texts.pop("response"))
+        response = answer_text(texts.pop("response"))
         kept = list(_kept(files, given))
     except (RecursionError, ValueError) as fault:
         record.problem("texts", expected="texts or messages", came=str(fault)[:200])
@@ -251,13 +251,13 @@ def _mlflow_traces(files: PublishedFiles) -> Iterator[Traced]:
             tops = [x for x in spans if not (x.get("parent_span_id") or x.get("parent_id"))]
             top = part_of(tops[0], "attributes") if tops else None
             metadata = object_in(info.get("trace_metadata") or info.get("request_metadata"), {})
-            name_of_trace = part_of(decoded(info.get("tags")), "mlflow.traceName")
+            name_of_trace = part_of(read_value(info.get("tags")), "mlflow.traceName")
             given = objects_in(info.get("assessments"))
             texts = {
                 "source_id": name,
                 "system_id": metadata.get("mlflow.modelId") or name_of_trace,
-                "source": decoded(part_of(top, "mlflow.spanInputs") or data.get("request")),
-                "response": decoded(part_of(top, "mlflow.spanOutputs") or data.get("response")),
+                "source": read_value(part_of(top, "mlflow.spanInputs") or data.get("request")),
+                "response": read_value(part_of(top, "mlflow.spanOutputs") or data.get("response")),
                 "references": [
                     part_of(one, "expectation", "value")
                     for one in given
@@ -355,8 +355,8 @@ def _langfuse_texts(given: Cells) -> tuple[list[object], object, dict[str, Any]]
     names = [cells.get("id"), *([cells["traceid"]] if root and "traceid" in cells else [])]
     texts = {
         "system_id": cells.get("model") or cells.get("providedmodelname") or cells.get("name"),
-        "source": decoded(cells.get("input")),
-        "response": decoded(cells.get("output")),
+        "source": read_value(cells.get("input")),
+        "response": read_value(cells.get("output")),
     }
     return names, cells.get("scores"), texts
 
@@ -378,9 +378,11 @@ def _phoenix_texts(cells: Cells) -> tuple[list[object], object, dict[str, Any]]:
 
     def said(side: str) -> Any:
         messages = objects_in(texts.get(f"llm.{side}_messages"))
-        return messages or decoded(texts.get(f"{side}.value") or part_of(texts.get(side), "value"))
+        return messages or read_value(
+            texts.get(f"{side}.value") or part_of(texts.get(side), "value")
+        )
 
-    span = cells.get("context.span_id") or part_of(decoded(cells.get("context")), "span_id")
+    span = cells.get("context.span_id") or part_of(read_value(cells.get("context")), "span_id")
     own = cells.get("annotations") or cells.get("span_annotations")
     fields = {
         "system_id": texts.get("llm.model_name") or cells.get("name"),

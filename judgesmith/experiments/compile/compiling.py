@@ -346,26 +346,7 @@ def compile_judge(
     )
     saved = report.artifact(run=run, known=known)
     asked = (work.lm, *roles.values())
-    return CompileResult(
-        saved=saved.with_models({str(one.model): one for one in asked}),
-        uncompiled=report.uncompiled,
-        heldout=report.heldout,
-        gain=report.gain,
-        selection=report.selection,
-        objective=report.objectives[0],
-        objectives=report.objectives if len(report.objectives) > 1 else (),
-        by_criterion=report.by_criterion,
-        examples=report.examples,
-        unscored=unscored(*report.tables),
-        notes=tuple(dict.fromkeys(report.notes)),
-        targets=targets.whole,
-        heldout_places=parts.heldout_places,
-        heldout_judgements=report.heldout_judgements,
-        complete=work.complete,
-        discernment=report.discernment,
-        verdicts=report.verdicts,
-        data=dataset.name,
-    )
+    return report.result(saved.with_models({str(one.model): one for one in asked}), dataset.name)
 
 
 def _given(
@@ -645,6 +626,29 @@ class _Report:
         if heldout is None:
             return ()
         return tuple(good_and_bad(heldout, self.heldout_judgements)[:2])
+
+    def result(self, saved: SavedJudge | SavedPanel, data: str) -> CompileResult:
+        """Return what the compilation came to, with what was saved of it."""
+        return CompileResult(
+            saved=saved,
+            uncompiled=self.uncompiled,
+            heldout=self.heldout,
+            gain=self.gain,
+            selection=self.selection,
+            objective=self.objectives[0],
+            objectives=self.objectives if len(self.objectives) > 1 else (),
+            by_criterion=self.by_criterion,
+            examples=self.examples,
+            unscored=unscored(*self.tables),
+            notes=tuple(dict.fromkeys(self.notes)),
+            targets=self.targets.whole,
+            heldout_places=self.parts.heldout_places,
+            heldout_judgements=self.heldout_judgements,
+            complete=self.work.complete,
+            discernment=self.discernment,
+            verdicts=self.verdicts,
+            data=data,
+        )
 
     def artifact(self, *, run: str, known: frozenset[str]) -> SavedJudge | SavedPanel:
         """Return the judge as plain data, with what is known of it."""

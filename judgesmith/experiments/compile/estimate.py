@@ -260,7 +260,7 @@ def effects_calls(size: SearchSize) -> SearchCalls:
 
 
 def _around(size: SearchSize) -> int:
-    """Return the texts judged around a search of texts."""
+    """Return the texts that are scored around a search of texts."""
     competing = size.settings.rubrics_compete
     return 2 * size.n_heldout + size.n_selection * (1 + competing) + size.n_pool
 

@@ -358,6 +358,13 @@ class Unrated:
 
 
 @shows_progress
+def _check_choice(strategy: str, n: int, n_random: int) -> None:
+    if strategy not in STRATEGIES:
+        raise InputError(f"strategies are {', '.join(STRATEGIES)}; got {strategy!r}.")
+    if n < 0 or n_random < 0 or not n + n_random:
+        raise InputError(f"choose one row or more; got {n} chosen and {n_random} random ones.")
+
+
 def suggest(
     judge: AnySaved,
     dataset: DataSet,
@@ -415,10 +422,7 @@ def suggest(
     (16, 6, 2)
     """
     check_dataset(dataset)
-    if strategy not in STRATEGIES:
-        raise InputError(f"strategies are {', '.join(STRATEGIES)}; got {strategy!r}.")
-    if n < 0 or n_random < 0 or not n + n_random:
-        raise InputError(f"choose one row or more; got {n} chosen and {n_random} random ones.")
+    _check_choice(strategy, n, n_random)
     refuse_ranking(judge)
     drawing, random, ordering, shuffling = np.random.default_rng([seed, 20]).spawn(4)
     unrated = Unrated.among(

@@ -65,7 +65,7 @@ def apart(rows: Sequence[ReportRow]) -> list[float | None]:
     return [None if row.human is None or row.score is None else next(gaps) for row in rows]
 
 
-def confusion(rows: Sequence[ReportRow]) -> NDArray[np.intp]:
+def rating_counts(rows: Sequence[ReportRow]) -> NDArray[np.intp]:
     """Return counts of rows by the third that people and the judge place them in."""
     human, scores, _ = scored_pairs(rows)
     table = np.zeros((3, 3), dtype=np.intp)

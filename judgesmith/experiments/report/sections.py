@@ -16,7 +16,7 @@ from judgesmith.experiments.report.figures import (
     PARTS,
     agreement_figure,
     apart,
-    confusion,
+    rating_counts,
     search_figure,
 )
 from judgesmith.experiments.report.reading import (
@@ -274,7 +274,7 @@ def _confusion(cell: ReportCell) -> Table:
         counts = [list(row) for row in known.counts]
         caption = "Rows by the level that people and the judge, rounded, give them"
     else:
-        names, counts = list(PARTS), confusion(cell.rows).tolist()
+        names, counts = list(PARTS), rating_counts(cell.rows).tolist()
         caption = "Rows by the third that people and the judge place them in"
     lines = [[f"people: {name}", *map(str, row)] for name, row in zip(names, counts, strict=False)]
     header = ["", *(f"judge: {name}" for name in names)]

@@ -156,30 +156,20 @@ def held_against(
         ranks, rows = judged.ranks, (dataset, targets, places)
         besides = beside_agreement(*rows, table, scale=scale, ranks=ranks, seed=seed)
         if targets.is_verdict and not ranks:
+            said = () if judged.saved is None else guidelines_of(judged.saved)
             labels = labels_held_out(
-                *rows,
-                judgements,
-                table,
-                scale=scale,
-                seed=seed,
-                guidelines=() if judged.saved is None else guidelines_of(judged.saved),
+                *rows, judgements, table, scale=scale, seed=seed, guidelines=said
             )
         seen = perspectives_held_out(
             perspectives, *rows, judgements, scale=scale, aggregate=aggregate, seed=seed
         )
+    counts = {"train": 0, "select": 0, "unrated": targets.n_unrated} | dict(judged.rows)
     result = {
         "cell": cell.to_dict(),
         "target": targets.name,
         "human_scale": str(targets.scale),
         "scale": None if scale is None else [scale.low, scale.high],
-        "rows": {
-            "train": 0,
-            "select": 0,
-            "unrated": targets.n_unrated,
-            **judged.rows,
-            "heldout": len(places),
-            "unscored": missing.n,
-        },
+        "rows": counts | {"heldout": len(places), "unscored": missing.n},
         "problems": dict(missing.reasons),
         "agreement": agreement,
         "besides": besides,

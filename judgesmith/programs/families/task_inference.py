@@ -341,7 +341,7 @@ def read_observations(fields: Mapping[str, Any], earlier: Iterable[str]) -> tupl
     are_first = not known
     found = []
     for text in fields["observations"]:
-        line = one_line(text)
+        line = _one_line(text)
         if line and folded(line) not in known:
             known.add(folded(line))
             found.append(line)
@@ -352,7 +352,7 @@ def read_observations(fields: Mapping[str, Any], earlier: Iterable[str]) -> tupl
 
 def read_description(fields: Mapping[str, Any], number: int) -> TaskDescription:
     """Return the description that batch ``number`` is given."""
-    task_type = one_line(fields["task_type"]).strip(" .*_`\"'")
+    task_type = _one_line(fields["task_type"]).strip(" .*_`\"'")
     if not 0 < len(task_type) <= _LONGEST_TYPE:
         raise InputError(f"expected a type of task in a few words; got {task_type[:80]!r}.")
     text = read_text(fields["description"], "description")
@@ -363,9 +363,9 @@ def read_criteria(fields: Mapping[str, Any]) -> tuple[Criterion, ...]:
     """Return the proposed criteria that are valid in a rubric, without duplicate names."""
     found: dict[str, Criterion] = {}
     for one in fields["criteria"].root:
-        name = one_line(one.name).strip(" .:*_`\"'")
+        name = _one_line(one.name).strip(" .:*_`\"'")
         try:
-            criterion = Criterion(name=name, definition=one_line(one.definition))
+            criterion = Criterion(name=name, definition=_one_line(one.definition))
         except ValueError:
             continue
         found.setdefault(folded(name), criterion)
@@ -376,7 +376,7 @@ def read_criteria(fields: Mapping[str, Any]) -> tuple[Criterion, ...]:
 
 def read_text(text: str, what: str) -> str:
     """Return a text on one line, valid in a rubric."""
-    line = one_line(text)
+    line = _one_line(text)
     if not line:
         raise InputError(f"the {what} is empty.")
     try:
@@ -387,7 +387,7 @@ def read_text(text: str, what: str) -> str:
         ) from None
 
 
-def one_line(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return ``text`` with every run of blanks and line ends as one blank."""
     return " ".join(text.split())
 

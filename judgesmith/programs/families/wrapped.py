@@ -110,7 +110,7 @@ def wrap(
     Parameters
     ----------
     module : dspy.Signature, str, dspy.Predict or dspy.ChainOfThought
-        What is asked. Instructions of a compiled module are kept, and its model if it has one.
+        The question. Instructions of a compiled module are kept, and its model if it has one.
     scale : str, Scale or None
         What the model answers on: at most 101 whole points, or labels, worst first. None takes
         the labels of a ``Literal``.
@@ -153,7 +153,7 @@ def wrap(
             lambda found: f"`{names.get(found[1], found[1])}`", signature.instructions
         ),
         descriptions={
-            names[one]: _description(one, signature.fields[one]) for one in names_in(signature)
+            names[one]: _description(one, signature.fields[one]) for one in fields_named(signature)
         },
     )
     with record_faults():
@@ -165,7 +165,7 @@ def wrap(
     return judge
 
 
-def names_in(signature: Any) -> tuple[str, ...]:
+def fields_named(signature: Any) -> tuple[str, ...]:
     return (*signature.input_fields, *signature.output_fields)
 
 

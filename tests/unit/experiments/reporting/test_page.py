@@ -21,7 +21,7 @@ from judgesmith.experiments.report.figures import (
     agreement_figure,
     apart,
     band,
-    confusion,
+    rating_counts,
     search_figure,
     standing,
 )
@@ -467,7 +467,7 @@ def test_differences_are_defined_where_both_are_and_add_to_nothing(human, scores
     ]
     known = [one for one in gaps if one is not None]
     assert sum(known) == pytest.approx(0)
-    assert confusion(rows).sum() == len(known)
+    assert rating_counts(rows).sum() == len(known)
     # The scale that a judge uses makes no difference.
     stretched = rows_of_standing(human, [None if one is None else one**3 - 7 for one in scores])
     assert apart(stretched) == gaps
