@@ -246,9 +246,9 @@ class CompileResult(
         """The compiled judge, a ``dspy.Module``."""
         return self.saved.program()
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Save the judge in a folder that ``judgesmith.load`` reads, and return the folder."""
-        return self.saved.save(folder)
+        return self.saved.save(folder, overwrite=overwrite)
 
 
 @shows_progress
