@@ -71,11 +71,26 @@ def compare_verdicts(
 ) -> VerdictComparison:
     """Compare two judges' verdicts on the rows that both gave one.
 
-    Labels and verdicts have shape (n_rows,), nan or None where missing; all else is as for
-    :func:`~judgesmith.metrics.verdicts.verdict_agreement`. p-values are exact for TPR and TNR;
-    ``low`` and ``high`` are nan if no resample differs from another.
+    Parameters
+    ----------
+    labels, first, second : sequence of labels, shape (n_rows,); nan or None where missing
+    sources : sequence of labels, one per row, or None
+    positive, classes
+        As for :func:`~judgesmith.metrics.verdicts.f1`; with three or more labels TPR and TNR are
+        those of the positive label against the rest.
+    confidence, rng, n_resamples
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
-    McNemar (1947), Psychometrika 12. Fisher (1935), "The Design of Experiments", section 21, for
+    Returns
+    -------
+    VerdictComparison
+        p-values are exact for TPR and TNR. ``low`` and ``high`` are nan if no resample differs
+        from another.
+
+    References
+    ----------
+    McNemar (1947), "Note on the sampling error of the difference between correlated proportions
+    or percentages", Psychometrika 12. Fisher (1935), "The Design of Experiments", section 21, for
     changes of sign.
 
     Examples

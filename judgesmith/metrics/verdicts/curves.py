@@ -33,6 +33,11 @@ def roc_auc(labels: Values, scores: ArrayLike, *, positive: object = None) -> fl
     positive : label, or None
         As for :func:`~judgesmith.metrics.verdicts.f1`.
 
+    References
+    ----------
+    Hanley and McNeil (1982), "The meaning and use of the area under a receiver operating
+    characteristic (ROC) curve", Radiology 143.
+
     Examples
     --------
     >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.8])
@@ -44,7 +49,10 @@ def roc_auc(labels: Values, scores: ArrayLike, *, positive: object = None) -> fl
 def average_precision(labels: Values, scores: ArrayLike, *, positive: object = None) -> float:
     """Return precision averaged over the recall that each threshold adds, without interpolation.
 
-    Rows as for :func:`roc_auc`.
+    Parameters
+    ----------
+    labels, scores, positive
+        As for :func:`roc_auc`.
 
     Examples
     --------
@@ -95,11 +103,27 @@ def verdict_curves(
 ) -> VerdictCurves:
     """Return the ROC curve and that of precision and recall, with areas and their intervals.
 
-    ``labels`` and ``scores`` are as for :func:`roc_auc`, all else as for
-    :func:`~judgesmith.metrics.verdicts.verdict_agreement`. The interval of the ROC area is
-    Student's for its logit, by the infinitesimal jackknife over sources (variance of DeLong, DeLong
-    and Clarke-Pearson, 1988, and Obuchowski, 1997, Biometrics 44 and 53); nan where the area is 1.
-    That of average precision are percentiles of a bootstrap.
+    Parameters
+    ----------
+    labels, scores, positive
+        As for :func:`roc_auc`.
+    sources : sequence of labels, one per row, or None
+    classes
+        As for :func:`~judgesmith.metrics.verdicts.f1`.
+    confidence, rng, n_resamples
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
+
+    Returns
+    -------
+    VerdictCurves
+        The interval of the ROC area is Student's for its logit, by the infinitesimal jackknife
+        over sources; nan where the area is 1. That of average precision are percentiles of a
+        bootstrap.
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44, and Obuchowski (1997), "Nonparametric
+    analysis of clustered ROC curve data", Biometrics 53, for the variance.
 
     Examples
     --------

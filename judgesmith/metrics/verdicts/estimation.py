@@ -140,10 +140,23 @@ def gwet_ac1(
 
     It stays high where nearly all labels are the same, where kappa falls to 0.
 
-    ``ratings`` and ``classes`` are as for :func:`dawid_skene`; items with one label count only in
-    the shares of labels, and ``n`` counts the others. ``sources`` has a label per item.
+    Parameters
+    ----------
+    ratings, classes
+        As for :func:`dawid_skene`. Items with one label count only in the shares of labels.
+    sources : sequence of labels, one per item, or None
+    confidence, rng, n_resamples
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
-    Gwet (2008), British Journal of Mathematical and Statistical Psychology 61.
+    Returns
+    -------
+    Estimate
+        ``n`` counts items with two labels or more.
+
+    References
+    ----------
+    Gwet (2008), "Computing inter-rater reliability and its variance in the presence of high
+    agreement", British Journal of Mathematical and Statistical Psychology 61.
 
     Examples
     --------

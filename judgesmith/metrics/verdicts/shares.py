@@ -45,8 +45,22 @@ def accuracy(labels: Values, verdicts: Values, *, classes: Classes = None) -> fl
 def balanced_accuracy(labels: Values, verdicts: Values, *, classes: Classes = None) -> float:
     """Return the mean over labels of the share of their rows that get that verdict.
 
-    With two labels, of TPR and TNR; .5 for chance, nan where raters gave one label. Rows as for
-    :func:`accuracy`. Brodersen, Ong, Stephan and Buhmann (2010), ICPR.
+    With two labels it is the mean of TPR and TNR, and .5 for chance, whatever the prevalence.
+
+    Parameters
+    ----------
+    labels, verdicts, classes
+        As for :func:`accuracy`; labels that raters never gave do not count.
+
+    Returns
+    -------
+    float
+        nan if raters gave fewer than two labels.
+
+    References
+    ----------
+    Brodersen, Ong, Stephan and Buhmann (2010), "The balanced accuracy and its posterior
+    distribution", ICPR.
 
     Examples
     --------
@@ -59,8 +73,20 @@ def balanced_accuracy(labels: Values, verdicts: Values, *, classes: Classes = No
 def mcc(labels: Values, verdicts: Values, *, classes: Classes = None) -> float:
     """Return Matthews' correlation of labels and verdicts, for any number of labels.
 
-    From -1 to 1, 0 for chance; nan if labels or verdicts are all the same. Rows as for
-    :func:`accuracy`. Gorodkin (2004), Computational Biology and Chemistry 28.
+    Parameters
+    ----------
+    labels, verdicts, classes
+        As for :func:`accuracy`.
+
+    Returns
+    -------
+    float
+        From -1 to 1, 0 for chance; nan if labels or verdicts are all the same.
+
+    References
+    ----------
+    Gorodkin (2004), "Comparing two K-category assignments by a K-category correlation
+    coefficient", Computational Biology and Chemistry 28.
 
     Examples
     --------
@@ -73,7 +99,10 @@ def mcc(labels: Values, verdicts: Values, *, classes: Classes = None) -> float:
 def cohen_kappa(labels: Values, verdicts: Values, *, classes: Classes = None) -> float:
     """Return Cohen's kappa: accuracy beyond what the two distributions let expect by chance.
 
-    Rows as for :func:`accuracy`; for an order see :func:`~judgesmith.metrics.weighted_kappa`.
+    Parameters
+    ----------
+    labels, verdicts, classes
+        As for :func:`accuracy`; for an order see :func:`~judgesmith.metrics.weighted_kappa`.
 
     Examples
     --------
@@ -84,7 +113,12 @@ def cohen_kappa(labels: Values, verdicts: Values, *, classes: Classes = None) ->
 
 
 def macro_f1(labels: Values, verdicts: Values, *, classes: Classes = None) -> float:
-    """Return the mean of F1 over the labels that occur, with rows as for :func:`accuracy`.
+    """Return the mean of F1 over the labels that raters or the judge gave.
+
+    Parameters
+    ----------
+    labels, verdicts, classes
+        As for :func:`accuracy`.
 
     Examples
     --------
@@ -119,7 +153,10 @@ def tpr(
 ) -> float:
     """Return the share of positive rows that the judge passes (recall); nan without such rows.
 
-    Labels as for :func:`f1`.
+    Parameters
+    ----------
+    labels, verdicts, positive, classes
+        As for :func:`f1`.
 
     Examples
     --------
@@ -134,7 +171,10 @@ def tnr(
 ) -> float:
     """Return the share of rows without the positive label that the judge stops (specificity).
 
-    Labels as for :func:`f1`; three or more are one against the rest.
+    Parameters
+    ----------
+    labels, verdicts, positive, classes
+        As for :func:`f1`; with three or more labels one against the rest.
 
     Examples
     --------
@@ -149,7 +189,10 @@ def precision(
 ) -> float:
     """Return the share of passed rows that are positive; it changes with the prevalence.
 
-    Labels as for :func:`f1`.
+    Parameters
+    ----------
+    labels, verdicts, positive, classes
+        As for :func:`f1`.
 
     Examples
     --------
@@ -164,7 +207,10 @@ def npv(
 ) -> float:
     """Return the share of stopped rows that are not positive (negative predictive value).
 
-    Labels as for :func:`f1`.
+    Parameters
+    ----------
+    labels, verdicts, positive, classes
+        As for :func:`f1`.
 
     Examples
     --------
@@ -183,8 +229,11 @@ def expected_cost(
 ) -> float:
     """Return the mean cost per row of wrong verdicts; better when lower.
 
-    ``costs`` says of each label what a wrong verdict costs on a row with it, 0 or more. Rows as
-    for :func:`accuracy`.
+    Parameters
+    ----------
+    labels, verdicts, classes
+        As for :func:`accuracy`.
+    costs : mapping from each label to what a wrong verdict costs on a row with that label
 
     Examples
     --------

@@ -322,7 +322,7 @@ def test_nothing_leads_to_a_cell_that_does_not_fit(reported, sets, tmp_path, mon
 
 def test_without_figures_nothing_else_is_missing(reported, sets, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"figures need matplotlib: .*judgesmith\[report\]"):
+    with pytest.raises(ImportError, match=r"figures need matplotlib: .*judgesmith\[plot\]"):
         write_report(tmp_path / "none.html", reported, sets)
     assert not (tmp_path / "none.html").exists()
     write_report(tmp_path / "plain.html", reported, sets, figures=False)
