@@ -433,9 +433,10 @@ def engine_for(
         return offline
     head, separator, rest = name.partition("/")
     if not (head and separator and rest):
+        known = () if separator else ("offline", *priced_models())
         raise InputError(
             f"a model is 'offline' or 'provider/model', such as openai/gpt-4o-mini; got {name!r}.",
-            hint=did_you_mean(name, ("offline", *priced_models()), cutoff=0.6),
+            hint=did_you_mean(name, known, cutoff=0.6),
         )
     from judgesmith.programs.lm import engines  # loads the client
 
