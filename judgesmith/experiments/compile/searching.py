@@ -32,7 +32,7 @@ from judgesmith.optimizers.rows import Rows, rows_from
 from judgesmith.optimizers.space.candidates import SpaceSearch
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.storage import importances
-from judgesmith.optimizers.trials import ConfirmationResult, TrialRecord, without_nan
+from judgesmith.optimizers.trials import ConfirmationResult, TrialRecord
 from judgesmith.programs import Judge
 from judgesmith.programs.artifacts.record import as_loaded
 from judgesmith.programs.judging.rows import usage_of
@@ -85,29 +85,34 @@ def weights_record(trials: Sequence[TrialRecord], amount: float) -> dict[str, An
 
     The first of ``trials`` is the way before.
     """
-    best = next(one for one in trials if one.allowed and not one.behind > 0)
-    gain, error = trials[0].behind, trials[0].standard_error
-    record = {"best": best.name, "gain": gain, "standard_error": error, "amount": amount}
-    return without_nan(record)
+    before = trials[0]
+    numbers = {"gain": before.behind, "standard_error": before.standard_error}
+    known = {name: one if math.isfinite(one) else None for name, one in numbers.items()}
+    return {"best": _best_way(trials).name, **known, "amount": amount}
 
 
-def weights_note(found: Mapping[str, Any], first: str, objective: str) -> list[str]:
+def weights_note(trials: Sequence[TrialRecord], amount: float, objective: str) -> list[str]:
     """Return how far the weights of a judge moved; nothing where they moved all the way."""
-    if found["best"] == first or found["amount"] == 1:
+    before, best = trials[0], _best_way(trials)
+    if best is before or amount == 1:
         return []
     gain = (
-        f"the cross-validated {objective} by {number_text(found['gain'], '+.3f')}, standard error "
-        f"{number_text(found['standard_error'])}"
+        f"the cross-validated {objective} by {number_text(before.behind, '+.3f')}, standard error "
+        f"{number_text(before.standard_error)}"
     )
-    if not found["amount"]:
+    if not amount:
         return [
-            f"the judge's numbers are weighed as before ({first}): the best other way "
-            f"({found['best']}) changes {gain}, which may be luck."
+            f"the judge's numbers are weighed as before ({before.name}): the best other way "
+            f"({best.name}) changes {gain}, which may be luck."
         ]
     return [
-        f"the judge's numbers are weighed {found['amount']:.0%} of the way from {first} to "
-        f"{found['best']}, which changes {gain}."
+        f"the judge's numbers are weighed {amount:.0%} of the way from {before.name} to "
+        f"{best.name}, which changes {gain}."
     ]
+
+
+def _best_way(trials: Sequence[TrialRecord]) -> TrialRecord:
+    return next(one for one in trials if one.allowed and not one.behind > 0)
 
 
 def tested_text(found: ConfirmationResult) -> str:

@@ -594,7 +594,7 @@ class Tuning:
         if fit.trials_:
             weights = weights_record(fit.trials_, fit.amount_)
             self.confirmation = {**(self.confirmation or {}), "aggregation": weights}
-            self.notes += weights_note(weights, fit.trials_[0].name, str(fit.objective))
+            self.notes += weights_note(fit.trials_, fit.amount_, str(fit.objective))
         if self._limited and parts.pool is not None:
             # Whether the budget let the fit see the pool: its answers are on record if it did.
             unshown = parts.pool.without(shown_keys(judge.protocol.demonstrations))

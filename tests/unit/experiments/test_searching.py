@@ -16,6 +16,8 @@ from judgesmith.experiments.compile.searching import (
     confirmation_of,
     log_lines,
     search_notes,
+    weights_note,
+    weights_record,
 )
 from judgesmith.optimizers import ProtocolSearch, parse_objective
 from judgesmith.optimizers.trials import ConfirmationResult, TrialRecord
@@ -632,3 +634,25 @@ def test_a_search_of_judges_that_rank_is_bounded_by_the_pairs_there_are(data_est
     told = estimate_run(data_estimating, settings, lm)
     compile_judge(data_estimating, settings, lm=lm)
     assert lm_client_of(lm).usage.calls <= told.calls <= told.max_calls
+
+
+@pytest.mark.parametrize(
+    ("gain", "error", "amount", "said"),
+    [
+        (0.2, 0.1, 0.75, "75% of the way from overall to criteria"),
+        (0.1, 0.1, 0.0, "as before (overall): the best other way (criteria)"),
+        (0.1, float("nan"), 0.0, "standard error undefined, which may be luck"),
+        (float("inf"), float("nan"), 1.0, None),
+    ],
+)
+def test_how_far_weights_moved_is_told_and_kept(gain, error, amount, said):
+    trials = [
+        TrialRecord(name="overall", behind=gain, standard_error=error),
+        TrialRecord(name="criteria", behind=0.0, standard_error=0.0),
+        TrialRecord(name="lexical", behind=-0.5, standard_error=0.1, allowed=False),
+    ]
+    notes = weights_note(trials, amount, "q")
+    assert [said in note for note in notes] == ([True] if said else [])
+    kept = weights_record(trials, amount)
+    assert (kept["best"], kept["amount"]) == ("criteria", amount)
+    assert json.loads(json.dumps(kept, allow_nan=False)) == kept
