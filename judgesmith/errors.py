@@ -82,7 +82,7 @@ class InputError(JudgesmithError, ValueError):
     >>> judgesmith.model("gpt-4o")
     Traceback (most recent call last):
     judgesmith.InputError: a model is 'offline' or 'provider/model', such as \
-openai/gpt-4o-mini; got 'gpt-4o'.
+openai/gpt-4o-mini; got 'gpt-4o'; did you mean openai/gpt-4o?
     """
 
     __module__ = "judgesmith"  # tracebacks name it as users import it

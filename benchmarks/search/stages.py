@@ -109,7 +109,7 @@ def staged(name: str, seed: int, n_sources: int | None) -> Run:
         targets=targets.compared,
         lm=current_lm(),
         concurrency=CONCURRENCY,
-        progress=None,
+        on_progress=None,
     )
     started = better_start(work, parts, bare, inferred)
     search = RandomDemonstrationSearch(

@@ -173,13 +173,12 @@ def test_in_pytest(keep, saved):
         assert_passes(place, **texts)
 
 
-def test_items_that_are_dicts_are_refused_with_what_makes_items_of_them():
+def test_items_that_are_dicts_are_read_first():
     rows = [{"source": SOURCE, "response": one} for one in RESPONSES]
-    with pytest.raises(judgesmith.InputError, match=r"got dict at place 0.*") as fault:
-        judgesmith.score_batch(p.DirectJudge(), rows)
-    assert "judgesmith.read" in str(fault.value)
+    found = judgesmith.score_batch(p.DirectJudge(), rows, lm="offline")
     made = judgesmith.score_batch(p.DirectJudge(), judgesmith.read(rows).items, lm="offline")
-    assert [one.problem for one in made] == [None, None]
+    assert [one.problem for one in found] == [None, None]
+    assert [one.score for one in found] == [one.score for one in made]
 
 
 def test_a_loaded_judge_knows_the_rows_that_it_was_compiled_from(tmp_path):

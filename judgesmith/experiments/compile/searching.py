@@ -112,7 +112,7 @@ def weights_note(trials: Sequence[TrialRecord], amount: float, objective: str) -
 
 
 def _best_way(trials: Sequence[TrialRecord]) -> TrialRecord:
-    return next(one for one in trials if one.allowed and not one.behind > 0)
+    return next((one for one in trials if one.allowed and not one.behind > 0), trials[0])
 
 
 def tested_text(found: ConfirmationResult) -> str:

@@ -137,8 +137,10 @@ def _check_model(name: str) -> None:
         engine_for(name)
     except ValueError as fault:
         provider, slash, _ = name.partition("/")
-        near = meant(provider, _PROVIDERS if slash else ["offline"])
-        raise InputError(str(fault).rstrip(".") + (near or ".")) from fault
+        near = meant(provider, _PROVIDERS) if slash else ""
+        if not near:
+            raise
+        raise InputError(str(fault).rstrip(".") + near) from fault
 
 
 def _check_optimizers(spec: Spec, blame: Blame) -> None:

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import judgesmith
 from judgesmith.data.items import DataSet, grouped
 from judgesmith.data.reading import read_items
 from judgesmith.data.targets import rating_points, rating_value
@@ -20,7 +19,6 @@ from judgesmith.experiments.evaluate.describing import (
     rating_summary,
     text_summary,
 )
-from judgesmith.programs import ActiveCritic
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import Scale
 
@@ -98,14 +96,6 @@ def test_empty_sources_join_nothing():
     items = [item(source=" ", source_id="1"), item(source=" ", source_id="2")]
     assert grouped(items).tolist() == [0, 1]
     assert grouped([item(source=""), item(source="")]).tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("name", ["compile", "infer", "evaluate"])
-def test_a_path_where_data_is_expected_says_how_it_is_read(name):
-    arguments = [ActiveCritic()] if name == "evaluate" else []
-    options = {"rng": np.random.default_rng(0)} if name == "evaluate" else {}
-    with pytest.raises(TypeError, match=r"Read it first: judgesmith.read\('sample'\)"):
-        getattr(judgesmith, name)(*arguments, "sample", **options)
 
 
 # describing
