@@ -72,6 +72,12 @@ def test_it_is_compiled_saved_loaded_and_evaluated_without_the_code(lm, tmp_path
     assert again.as_metric(lm=lm).scale.high == 1
 
 
+def test_compile_takes_the_judge_itself(lm):
+    judge = judgesmith.wrap("source, response -> score: int", scale="1..5")
+    found = judgesmith.compile("sample", judge=judge, optimizer="none", lm=lm)
+    assert found.saved.protocol.question == judge.protocol.question
+
+
 def test_dspys_state_opens_here(tmp_path):
     assert wrap is judgesmith.wrap
     judge = wrap(Label)

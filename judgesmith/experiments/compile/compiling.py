@@ -298,8 +298,9 @@ def compile_judge(
         What proposes and ends trials with ``optimizer="protocol"``, in the place of TPE and of
         ``RacingRule``; see ``ProtocolSearch``.
     **choices
-        Fields of ``CompileSettings``, which win over ``settings``; for data that is not read yet
-        also what ``judgesmith.read`` takes, such as ``scale="1..5"``.
+        Fields of ``CompileSettings``, which win over ``settings``; ``judge`` may also be a judge,
+        such as one that ``judgesmith.wrap`` made. For data that is not read yet also what
+        ``judgesmith.read`` takes, such as ``scale="1..5"``.
 
     Raises
     ------
@@ -362,6 +363,8 @@ def _given(
             return settings, reading
         settings = {name: getattr(settings, name) for name in settings.model_fields_set}
     chosen = {name: value for name, value in choices.items() if name not in reading}
+    if isinstance(judge := chosen.get("judge"), Judge):
+        chosen |= {"judge": judge.protocol.judge, "protocol": judge.protocol}
     try:
         return CompileSettings(**{**(settings or {}), **chosen}), reading
     except InputError as fault:
