@@ -54,7 +54,7 @@ class AsMetric:
         source, response, context, references : str, callable or None
             Where the judge finds its texts. A name is a field of the example, for ``response`` of
             the prediction; a function takes the example or the prediction. None takes the only
-            input of the example as source, the only other field of the prediction
+            input of the example as source, the only field of the prediction but
             ``reasoning`` as response, and no context or references.
         unscored : "raise" or float
             What a response without a score comes to: an error, which ``dspy.Evaluate`` logs and
