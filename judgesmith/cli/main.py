@@ -179,10 +179,7 @@ class _Lazy(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            # Whoever read our output has seen enough of it; what is left goes nowhere.
-            for stream in (sys.stdout, sys.stderr):
-                with suppress(OSError, ValueError):
-                    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            _drop_unwritten()  # the reader of the output has seen enough of it
             return 0
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -238,6 +235,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         _tell(fault_parts(fault), as_json="--json" in arguments)
+        _drop_unwritten()
         return BAD_INPUT
     except Exception as fault:
         if has_stopped(fault):
@@ -246,6 +244,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             return INTERRUPTED  # the rest was said when it was asked for
         raise
     return _status(status)
+
+
+def _drop_unwritten() -> None:
+    """Send what a stream cannot write nowhere: Python writes it at its end, and would fail."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _without_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:

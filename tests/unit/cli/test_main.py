@@ -187,11 +187,15 @@ def test_an_exit_keeps_its_status(run, data, monkeypatch, code, status):
     assert (done.status, done.err) == (status, "why\n" if code == "why" else "")
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("command", [["check", "data.jsonl"], ["show", "judge"]])
-def test_a_full_disk_under_the_output_is_one_message(judge, data, command):
+def test_a_full_disk_under_the_output_is_one_message(judge, data, command, unbuffered):
     program = [sys.executable, "-m", "judgesmith", *command]
+    env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "w") as full:  # noqa: PTH123
-        done = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True, timeout=240)
+        done = subprocess.run(
+            program, stdout=full, stderr=subprocess.PIPE, text=True, timeout=240, env=env
+        )
     assert done.returncode == 2
     assert done.stderr == "error: standard output: No space left on device\n"
 
