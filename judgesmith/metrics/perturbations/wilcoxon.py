@@ -16,6 +16,9 @@ EXACT_AT_MOST = 50
 ENUMERATED_AT_MOST = 13
 """Up to so many pairs it is exact also with ties or zeros, given the ranks that occur."""
 
+_WIDTH = ENUMERATED_AT_MOST * (ENUMERATED_AT_MOST + 1) + 1
+"""How many values their doubled sum has."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RankSums:
@@ -43,8 +46,8 @@ def log_tails(sums: RankSums) -> tuple[FloatArray, FloatArray]:
     if counted.any():
         n = sums.n_nonzero[counted].astype(np.intp)
         doubled = sums.doubled[counted].astype(np.intp)
-        kinds, kind = np.unique(sums.starts[counted].astype(np.intp), return_inverse=True)
-        table = _log_tails_with_ties(kinds)
+        kind = sums.starts[counted].astype(np.intp)
+        table = _log_tails_with_ties(kind)
         above[counted] = table[kind, doubled]
         below[counted] = table[kind, n * (n + 1) - doubled]
     for tail in (above, below):
@@ -81,8 +84,23 @@ def _log_tails_without_ties() -> FloatArray:
     return table
 
 
+@lru_cache(maxsize=1)
+def _known_with_ties() -> FloatArray:
+    """Return the table of log tails with ties, whose rows are nan until they are asked for."""
+    return np.full((2 ** (ENUMERATED_AT_MOST + 1), _WIDTH), np.nan)
+
+
 def _log_tails_with_ties(starts: np.ndarray) -> FloatArray:
-    """Return log P(doubled sum >= t) in column t, for the ranks that each row's bits stand for."""
+    """Return log P(doubled sum >= t) in column t, where the row's bits stand for the ranks."""
+    table = _known_with_ties()
+    new = np.unique(starts[np.isnan(table[starts, 0])])
+    if len(new):
+        table[new] = _counted_with_ties(new)
+    return table
+
+
+def _counted_with_ties(starts: np.ndarray) -> FloatArray:
+    """Return a row of log tails for each of these ranks."""
     place = np.arange(ENUMERATED_AT_MOST)
     n = np.frexp(starts.astype(np.float64))[1][:, None] - 1
     starting = ((starts[:, None] >> place) & 1).astype(bool) & (place < n)
@@ -91,7 +109,7 @@ def _log_tails_with_ties(starts: np.ndarray) -> FloatArray:
     ending = np.minimum.accumulate(np.hstack([following, n])[:, ::-1], axis=1)[:, ::-1]
     # A group in places first to ending - 1 has the average rank (first + ending + 1) / 2.
     doubled = np.where(place < n, first + ending + 1, 0)
-    total = np.arange(ENUMERATED_AT_MOST * (ENUMERATED_AT_MOST + 1) + 1)
+    total = np.arange(_WIDTH)
     ways = np.zeros((len(starts), len(total)))
     ways[:, 0] = 1.0
     for rank in doubled.T:
