@@ -98,7 +98,7 @@ DOORS = {
     *(
         f"judgesmith.{one}"
         for one in (
-            *("signatures", "programs", "metrics", "optimizers", "data", "experiments"),
+            *("signatures", "programs", "metrics", "optimizers", "data", "experiments", "studio"),
             *("cli", "pytest_plugin"),
         )
     ),

@@ -44,6 +44,7 @@ GROUPS = {
         "data": "convert published datasets",
     },
     "label": {
+        "studio": "label, review and compile in the browser",
         "label": "choose rows to rate, and write and read rating sheets",
     },
     "experiment": {
@@ -92,7 +93,7 @@ _PLACES = {
             "use": "score serve export prefer exemplars",
             "trust": "evaluate compare rate discern errors perturb benchmark recheck drift",
             "data": "check data distil finetune cache",
-            "label": "suggest sheet",
+            "label": "studio suggest sheet",
             "experiment": "init experiment report ablate",
         }.items()
         for name in names.split()

@@ -27,6 +27,7 @@ DOORS = (
     "judgesmith.optimizers",
     "judgesmith.data",
     "judgesmith.experiments",
+    "judgesmith.studio",
     "judgesmith.cli",
     "judgesmith.pytest_plugin",
 )

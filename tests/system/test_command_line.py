@@ -19,6 +19,7 @@ COMMANDS = [
         "benchmark",
         "suggest",
         "exemplars",
+        "studio",
     ),
     *("distil", "finetune", "export", "serve", "recheck", "drift", "init", "experiment", "report"),
 ]

@@ -85,8 +85,8 @@ def _write(place: Path, text: str, *, force: bool, otherwise: str = "") -> None:
 
 
 def _write_project(file: str, *, force: bool, as_json: bool) -> None:
-    from judgesmith.cli.shared.project import PROJECT
     from judgesmith.data.proposal import propose
+    from judgesmith.studio.project_file import PROJECT
 
     if file == "-":
         raise InputError("standard input has no name that a project file could keep.")

@@ -22,6 +22,8 @@ from judgesmith.cli.shared.printing import counted, say
 from judgesmith.cli.shared.role_options import ROLE, asking_options
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import AnyModel, Price
     from judgesmith.programs.lm.cache.store import ResponseCache
@@ -77,7 +79,7 @@ def command(
     a page to try them; /openapi.json describes the rest. Keys, and the token, come from the
     environment only.
     """
-    from judgesmith.programs.serving import ServingLimits, address_of, app, bound_socket, run
+    from judgesmith.programs.serving import ServingLimits, address_of, app, run
 
     with blaming("--queue" if max_items is None else "--max-items"):
         limits = ServingLimits(
@@ -88,7 +90,7 @@ def command(
             max_chars=max_chars,
         )
     token = _token(token_env)
-    if not token and not _is_loopback(host):
+    if not token and not is_loopback(host):
         raise OptionError(
             f"{host} may be reached from other machines, at your expense; require a token with "
             "--token-env NAME, or listen on 127.0.0.1.",
@@ -98,13 +100,7 @@ def command(
     served = _bound(loaded, choice.of(_SharedChoice))
     names = tuple(name.lower() for name in (host, *hosts))
     application = app(served, limits=limits, token=token, hosts=names)
-    try:
-        bound = bound_socket(host, port)
-    except OSError as fault:
-        # A name that nobody knows has no errno of the system, but one of the resolver.
-        option = "--host" if fault.errno in (None, EADDRNOTAVAIL) or fault.errno < 0 else "--port"
-        said = f"cannot listen on {host}:{port}: {fault.strerror}."
-        raise OptionError(said, option=option, hint=f"choose another with {option}.") from None
+    bound = listening(host, port)
     address = address_of(bound)
 
     def ready() -> None:
@@ -144,7 +140,20 @@ class _SharedChoice(AskedChoice):
         return self.made[at]
 
 
-def _is_loopback(host: str) -> bool:
+def listening(host: str, port: int) -> socket:
+    """Return a socket at an address; refuse one that is not here, or is taken."""
+    from judgesmith.programs.serving import bound_socket
+
+    try:
+        return bound_socket(host, port)
+    except OSError as fault:
+        # A name that nobody knows has no errno of the system, but one of the resolver.
+        option = "--host" if fault.errno in (None, EADDRNOTAVAIL) or fault.errno < 0 else "--port"
+        said = f"cannot listen on {host}:{port}: {fault.strerror}."
+        raise OptionError(said, option=option, hint=f"choose another with {option}.") from None
+
+
+def is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

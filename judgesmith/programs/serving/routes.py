@@ -298,9 +298,9 @@ _POLICY = (
 )
 
 
-def page_file(name: str = "index.html") -> Response:
-    """Return a file of the page; refuse any other name."""
-    place = PAGE / name
+def page_file(name: str = "index.html", folder: Path = PAGE) -> Response:
+    """Return a file of a page; refuse any other name."""
+    place = folder / name
     kind = _KINDS.get(place.suffix)
     if kind is None or not _NAME.fullmatch(name) or not place.is_file():
         raise Refusal(404, "unknown", "there is no such file.", where="page")
@@ -336,7 +336,7 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                message = {**message, "headers": _with_ours(message.get("headers", []))}
+                message = {**message, "headers": with_headers(message.get("headers", []))}
             await send(message)
 
         try:
@@ -349,15 +349,15 @@ class Guard:
             if not self._service.stopping:
                 raise
             if not started:
-                await _reply(refused("cut"), sent)
+                await reply(refused("cut"), sent)
         except Refusal as refusal:
             if refusal.reason == "address":  # there was no route that could count it
                 self._service.measures.rejected("", refusal.reason)
-            await _reply(refusal, sent)
+            await reply(refusal, sent)
         except Exception as fault:
             told = set_up(fault)
             if not started:
-                await _reply(told, sent)
+                await reply(told, sent)
 
     def _let_in(self, scope: Any) -> None:
         path = scope["path"]
@@ -371,7 +371,7 @@ class Guard:
             raise
 
 
-async def _reply(refusal: Refusal, send: Callable[[Any], Awaitable[None]]) -> None:
+async def reply(refusal: Refusal, send: Callable[[Any], Awaitable[None]]) -> None:
     body = json_line(refusal.body).encode()
     headers = {"content-type": "application/json", "content-length": str(len(body))}
     headers |= {name.lower(): value for name, value in refusal.headers.items()}
@@ -380,7 +380,7 @@ async def _reply(refusal: Refusal, send: Callable[[Any], Awaitable[None]]) -> No
     await send({"type": "http.response.body", "body": body})
 
 
-def _with_ours(headers: Any) -> list[tuple[bytes, bytes]]:
+def with_headers(headers: Any) -> list[tuple[bytes, bytes]]:
     """Return headers of a reply with those that every reply has."""
     found = list(headers)
     names = {name.lower() for name, _ in found}

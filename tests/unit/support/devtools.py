@@ -168,8 +168,8 @@ class Page:
         raise Fault(f"still not so after {PATIENCE:g} seconds: {script}")
 
     def press(self, key, *held):
-        """Press a key of ``KEYS`` while others of ``MODIFIERS`` are held down."""
-        code, text = KEYS[key]
+        """Press a key of ``KEYS``, or a letter, while others of ``MODIFIERS`` are held down."""
+        code, text = KEYS[key] if key in KEYS else (ord(key.upper()), key)
         about = {
             "key": " " if key == "Space" else key,
             "code": key,

@@ -1,0 +1,58 @@
+"""The studio as one application for any ASGI server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+
+from judgesmith.programs.serving.requests import Refusal
+from judgesmith.programs.serving.routes import PAGE, page_file
+from judgesmith.studio import home, label
+from judgesmith.studio.access import Gate, set_cookie
+from judgesmith.studio.pages import Studio
+from judgesmith.studio.project import Project
+
+_OWN = Path(__file__).with_name("page")
+_TELEMETRY: Any = dict.fromkeys(
+    ("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False
+)
+
+
+def studio_app(project: Project, *, hosts: Sequence[str] = ()) -> FastAPI:
+    """Return the application of a project; ``app.state.service`` is its ``Studio``."""
+    studio = Studio(project)
+
+    app = FastAPI(
+        title="Judgesmith studio",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        telemetry=_TELEMETRY,
+    )
+    app.state.service = studio
+
+    @app.get("/enter")
+    async def enter(token: str) -> Response:
+        # A page and no redirect: a strict cookie is not sent where another site began the way.
+        cookie = studio.people.enter(token)
+        page = studio.page("enter", None)
+        page.headers["set-cookie"] = set_cookie(cookie)
+        return page
+
+    @app.get("/page/{name}")
+    async def part_of_page(name: str) -> Response:
+        return page_file(name, PAGE if name == "family.css" else _OWN)
+
+    for chapter in (home, label):
+        app.include_router(chapter.routes(studio))
+
+    async def unknown(request: Request, fault: Exception) -> Response:
+        raise Refusal(404, "address", "there is no such page.", where="address")
+
+    app.add_exception_handler(404, unknown)
+    app.add_middleware(Gate, people=studio.people, hosts=tuple(hosts), page=studio.page)
+    return app

@@ -1,0 +1,1 @@
+"""Templates, scripts and the style of the studio's pages."""

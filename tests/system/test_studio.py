@@ -1,0 +1,251 @@
+"""The studio over a project folder: by its pages' requests, and by processes that are killed."""
+
+import json
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import ExitStack, closing
+
+import httpx
+import pytest
+
+from judgesmith.studio import Project, Store, StoredRating
+
+HARM = "<script>document.title='harm'</script>\u202e{{ 7*7 }} \x00"
+
+
+def write_project(folder, rows, text="labels: [fail, pass]\n"):
+    folder.mkdir(exist_ok=True)
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "data.jsonl").write_text(lines, encoding="utf-8")
+    (folder / "judgesmith.yaml").write_text(f"data: data.jsonl\n{text}", encoding="utf-8")
+    return folder
+
+
+def some_rows(n=40):
+    return [
+        {"source_id": f"s{i}", "source": f"Question {i}?", "response": f"Answer {i} {i * 7}."}
+        for i in range(n)
+    ]
+
+
+class Running:
+    """A studio as a process of its own, and browsers that its links let in."""
+
+    def __init__(self, folder, *options):
+        call = [sys.executable, "-m", "judgesmith", "studio", str(folder), "--port", "0"]
+        self.process = subprocess.Popen(
+            [*call, "--json", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        line = self.process.stdout.readline()
+        assert line, self.process.stderr.read()
+        told = json.loads(line)
+        self.address, self.links = told["address"], told["links"]
+        self.clients = []
+
+    def stranger(self, **named):
+        self.clients.append(httpx.Client(base_url=self.address, timeout=60, **named))
+        return self.clients[-1]
+
+    def browser(self, name="owner"):
+        client = self.stranger()
+        assert client.get(self.links[name]).status_code == 200
+        return client
+
+    def stop(self):
+        self.process.terminate()
+        return self.process.wait(60)
+
+
+@pytest.fixture
+def studio(tmp_path):
+    """Starts studios over a folder, and ends those that a test leaves."""
+    running = []
+
+    def start(folder, *options):
+        running.append(Running(folder, *options))
+        return running[-1]
+
+    yield start
+    for one in running:
+        if one.process.poll() is None:
+            one.stop()
+        for opened in (*one.clients, one.process.stdout, one.process.stderr):
+            opened.close()
+
+
+@pytest.fixture
+def opened():
+    """Opens projects, and closes them at the end."""
+    with ExitStack() as stack:
+        yield lambda folder: stack.enter_context(closing(Project(folder)))
+
+
+def answer(browser, row, value, **more):
+    sent = {"key": row["key"], "criterion": row["criteria"][0]["name"], "value": value, **more}
+    reply = browser.post("/api/label/rate", json=sent)
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+def test_two_raters_label_at_once_and_share_some_rows(studio, opened, tmp_path):
+    folder = write_project(tmp_path / "p", some_rows())
+    one = studio(folder, "--rater", "anna", "--rater", "ben")
+    anna, ben = one.browser("anna"), one.browser("ben")
+    seen = {"anna": [], "ben": []}
+    for name, browser in (("anna", anna), ("ben", ben)) * 60:
+        row = browser.get("/api/label/next").json()
+        if row["key"] is None:
+            continue
+        if not row["again"]:
+            assert not row["mine"]
+            seen[name].append(row["key"])
+        answer(browser, row, "pass", again=row["again"], rationale=f"by {name}")
+    both = set(seen["anna"]) & set(seen["ben"])
+    assert len(set(seen["anna"]) | set(seen["ben"])) == 40
+    assert 0 < len(both) < 20
+    assert one.stop() == 0
+    project = opened(folder)
+    assert sum(one["seen_again"] for one in project.summary()) >= 2
+    exported = project.export()
+    assert len(exported.rows) == 40
+    twice = [row for row in exported.rows if len(row["human"]["overall"]) == 2]
+    assert len(twice) == len(both)
+    assert set(twice[0]["raters"]["overall"]) == {"anna", "ben"}
+    assert all(row["selection_probability"] == 1 for row in exported.rows)
+
+
+def test_who_may_come_in(studio, tmp_path):
+    folder = write_project(tmp_path / "p", some_rows(3))
+    one = studio(folder, "--rater", "anna")
+    stranger = one.stranger()
+    assert stranger.get("/").status_code == 401
+    assert stranger.get("/api/label/next").status_code == 401
+    owner, anna = one.browser(), one.browser("anna")
+    assert stranger.get(one.links["owner"]).status_code == 403  # used once
+    cookie = httpx.get(one.address + "/enter?token=no").headers
+    assert "set-cookie" not in cookie
+    assert owner.get("/").status_code == 200
+    assert anna.get("/").status_code == 303
+    row = anna.get("/api/label/next").json()
+    for other in ({"host": "evil.example"}, {"origin": "http://evil.example"}):
+        sent = {"key": row["key"], "criterion": "overall", "value": "pass"}
+        assert anna.post("/api/label/rate", json=sent, headers=other).status_code == 403
+    form = anna.post("/api/label/rate", data={"key": row["key"]})
+    assert form.status_code == 415
+    long = anna.post("/api/label/rate", json={"key": "k" * 2_000_000, "criterion": "c"})
+    assert long.status_code == 413
+    policy = owner.get("/").headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+    assert not owner.get("/page/../project.py").is_success
+    # The cookie outlives the server; its links do not.
+    assert one.stop() == 0
+    again = studio(folder)
+    kept = again.stranger(cookies=dict(owner.cookies))
+    assert kept.get("/").status_code == 200
+    assert kept.get(one.links["anna"].replace(one.address, again.address)).status_code == 403
+
+
+def test_refusals_of_ratings(studio, tmp_path):
+    folder = write_project(tmp_path / "p", some_rows(3))
+    anna = studio(folder, "--rater", "anna").browser("anna")
+    row = anna.get("/api/label/next").json()
+    sent = {"key": row["key"], "criterion": "overall", "value": "pass"}
+    for wrong in ({"key": "x"}, {"criterion": "x"}, {"value": "good"}, {"state": "x"}):
+        reply = anna.post("/api/label/rate", json={**sent, **wrong})
+        assert reply.status_code == 422, wrong
+        assert reply.json()["error"]
+
+
+def test_later_tab_wins_and_the_earlier_is_told(studio, opened, tmp_path):
+    folder = write_project(tmp_path / "p", some_rows(3))
+    anna = studio(folder, "--rater", "anna").browser("anna")
+    row = anna.get("/api/label/next").json()
+    first = answer(anna, row, "pass")
+    assert first["overtaken"] is None
+    assert answer(anna, row, "fail")["overtaken"] == {"value": "pass", "state": "value"}
+    project = opened(folder)
+    assert [one["said"]["value"] for one in project.store.history()] == ["pass", "fail"]
+    now = project.store.ratings()[0]
+    assert isinstance(now, StoredRating)
+    assert (now.rater, now.key, now.value) == ("anna", row["key"], "fail")
+    undone = anna.post("/api/label/undo", json={}).json()
+    assert undone["mine"]["overall"]["value"] == "pass"
+    with pytest.raises(sqlite3.IntegrityError, match="only added to"):
+        project.store.query("DELETE FROM history")
+
+
+def test_words_are_kept_before_there_is_a_value(studio, opened, tmp_path):
+    folder = write_project(tmp_path / "p", some_rows(3))
+    anna = studio(folder, "--rater", "anna").browser("anna")
+    row = anna.get("/api/label/next").json()
+    sent = {"key": row["key"], "criterion": "overall", "rationale": HARM}
+    anna.post("/api/label/words", json=sent)
+    shown = anna.get(f"/api/label/row?key={row['key']}").json()
+    assert shown["mine"]["overall"]["rationale"] == HARM
+    assert anna.get("/api/label/next").json()["key"] == row["key"]
+    answer(anna, row, "pass", seen=shown["mine"]["overall"]["change"])
+    assert opened(folder).export().rows[0]["rationale"] == {"overall": [HARM]}
+
+
+def test_no_label_is_lost_where_the_server_is_killed(studio, opened, tmp_path):
+    folder = write_project(tmp_path / "p", some_rows(60))
+    times = int(os.environ.get("JUDGESMITH_KILLS", "5"))
+    kept = {}
+    for n in range(times):
+        one = studio(folder, "--rater", "anna")
+        anna = one.browser("anna")
+        for _ in range(3):
+            row = anna.get("/api/label/next").json()
+            value = ("fail", "pass")[(n + len(kept)) % 2]
+            if row["key"] is None:  # all are labelled: label them anew
+                row = anna.get(f"/api/label/row?key={sorted(kept)[n % len(kept)]}").json()
+            answer(anna, row, value, again=False)
+            kept[row["key"]] = value
+        one.process.send_signal(signal.SIGKILL)
+        one.process.wait(60)
+        store = Store(folder / "ratings.sqlite")
+        assert {one.key: one.value for one in store.ratings()} == kept
+        store.close()
+
+
+def test_files_are_their_owners(studio, tmp_path):
+    folder = write_project(tmp_path / "p", some_rows(3))
+    anna = studio(folder, "--rater", "anna").browser("anna")
+    answer(anna, anna.get("/api/label/next").json(), "pass")
+    for file in folder.glob("ratings.sqlite*"):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_label_that_the_scale_has_no_longer(opened, tmp_path):
+    folder = write_project(tmp_path / "p", some_rows(3))
+    project = opened(folder)
+    key = project.next_rows("anna")[0][0]
+    project.store.rate("anna", key, "overall", "pass")
+    project.close()
+    write_project(folder, some_rows(3), "labels: [bad, good]\npositive: good\n")
+    project = opened(folder)
+    assert [one.value for one in project.stale()] == ["pass"]
+    assert (project.export().n_stale, project.export().rows) == (1, [])
+
+
+def test_folder_without_project_file_or_data(tmp_path):
+    for text, said in ((None, "there is no judgesmith.yaml"), ("", "names no data")):
+        if text is not None:
+            (tmp_path / "judgesmith.yaml").write_text(text)
+        call = [sys.executable, "-m", "judgesmith", "studio", str(tmp_path)]
+        done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2
+        assert said in done.stderr
+
+
+def test_other_addresses_take_tls(tmp_path):
+    folder = write_project(tmp_path / "p", some_rows(3))
+    call = [sys.executable, "-m", "judgesmith", "studio", str(folder), "--host", "0.0.0.0"]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "--behind-tls" in done.stderr
