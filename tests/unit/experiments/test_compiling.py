@@ -16,12 +16,11 @@ from judgesmith.experiments.compile.notes import NothingScoredError, criteria_no
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.starting import starting_from
 from judgesmith.experiments.evaluate.agreement import (
-    agreement_report,
     criterion_reports,
 )
 from judgesmith.optimizers import parse_objective
 from judgesmith.optimizers.rows import Rows
-from judgesmith.programs import DirectJudge, SavedJudge, score_batch
+from judgesmith.programs import DirectJudge, SavedJudge
 from judgesmith.programs.lm import ModelError, lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig, Judgement, RatedItem, Rubric, Scale
 
@@ -39,14 +38,6 @@ def data_compiling():
 @pytest.fixture(scope="module")
 def compiled(data_compiling):
     return compile_judge(data_compiling, QUICK, lm=model(ledger=None))
-
-
-@pytest.mark.no_cover
-def test_compiling_twice_gives_the_same_bytes(data_compiling, compiled, tmp_path):
-    again = compile_judge(data_compiling, QUICK, lm=model(ledger=None), concurrency=3)
-    first = compiled.saved.save(tmp_path / "first") / "judge.json"
-    second = again.saved.save(tmp_path / "second") / "judge.json"
-    assert first.read_bytes() == second.read_bytes()
 
 
 def test_every_row_has_one_use_and_demonstrations_come_from_the_pool(data_compiling, compiled):
@@ -115,33 +106,6 @@ def test_a_result_keeps_golden_items_examples_and_history(compiled):
     assert stages.count("demonstrations") == QUICK.n_rounds
     assert "aggregation" in stages
     json.dumps(compiled.saved.model_dump(mode="json"), allow_nan=False)
-
-
-@pytest.mark.no_cover
-def test_progress_adds_up_to_what_was_announced(data_compiling):
-    told = {}
-
-    def listen(event):
-        told[event.stage] = (event.done, event.total)
-
-    compile_judge(data_compiling, QUICK, lm=model(ledger=None), on_progress=listen)
-    n_asked, total = told.pop("task inference")
-    assert n_asked > 5
-    assert total is None
-    assert set(told) >= {"demonstrations", "aggregation", "selection rows", "held-out rows"}
-    for stage, (done, total) in told.items():
-        assert total - 12 <= done <= total, stage
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("budget", [40, 150, 10_000])
-def test_a_budget_is_never_passed_and_its_end_is_told(data_compiling, budget, tmp_path):
-    lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=budget)
-    found = compile_judge(data_compiling, GIVEN, lm=lm, concurrency=1)
-    assert lm_client_of(lm).usage.calls <= budget
-    assert found.complete == found.saved.settings["complete"] == (budget == 10_000)
-    assert any("budget" in note for note in found.notes) != found.complete
-    assert (found.saved.rows["unscored"] > 0) != found.complete
 
 
 def test_where_nothing_is_judged_there_is_no_judge(data_compiling):
@@ -219,18 +183,6 @@ def test_a_model_that_can_teach_nothing_is_told_from_the_data(data_compiling, sc
         compile_judge(data_compiling, QUICK, lm=scripted(lambda _: "fine, thanks"))
 
 
-def test_what_is_inferred_is_learned_from_rows_that_are_not_held_out(data_compiling):
-    settings = QUICK.model_copy(update={"criteria": "inferred"})
-    compiled = compile_judge(data_compiling, settings, lm=model(ledger=None))
-    rubric = compiled.saved.protocol.rubric
-    assert rubric.task_type == "summarization"
-    batches = rubric.provenance["batches"]
-    taught = {key for batch in batches for key in batch["rows"]}
-    seen = compiled.saved.seen
-    assert taught
-    assert taught <= {*seen["train"], *seen["select"]}
-
-
 @pytest.mark.parametrize("objective", ["q", "kappa"])
 def test_the_gain_is_compiled_minus_uncompiled_where_their_unscored_rows_differ(
     data_compiling, scripted, objective
@@ -292,54 +244,7 @@ def test_rows_that_cannot_be_judged_are_counted_and_left_out(data_compiling, scr
     assert "rows without a score count in no agreement." in found.notes
 
 
-def test_uncompiled_agreement_is_that_of_the_judge_it_started_from(data_compiling, compiled):
-    from judgesmith.optimizers.predictions import prediction_table
-    from judgesmith.programs import ActiveCritic
-
-    held = [i for i, item in enumerate(data_compiling) if item.key not in compiled.saved.seen_keys]
-    items = [data_compiling[i] for i in held]
-    table = prediction_table(
-        score_batch(ActiveCritic(), items, lm=model(ledger=None)),
-        np.asarray([np.mean(item.human["overall"]) for item in items]),
-        sources=data_compiling.groups[held],
-        systems=np.asarray([item.system_id for item in items]),
-    )
-    direct = agreement_report(table, rng=np.random.default_rng(0))
-    for name, estimate in compiled.uncompiled["dataset"].items():
-        assert estimate.value == pytest.approx(direct["dataset"][name].value)
-
-
-def near(example, prediction, trace=None):
-    human, judge = (one.scale.fraction(one.score) for one in (example, prediction))
-    assert 0 <= judge <= 1
-    return 1 - abs(human - judge)
-
-
-def correlating(table):
-    return float(np.corrcoef(table.predicted, table.human)[0, 1])
-
-
 class TestObjectivesThatAreFunctions:
-    @pytest.mark.parametrize("optimizer", ["random", "protocol"])
-    def test_are_made_as_large_as_those_that_are_named(self, data_compiling, optimizer):
-        found = {}
-        for objective in (correlating, "pearson"):
-            settings = GIVEN.model_copy(
-                update={"objective": objective, "optimizer": optimizer, "n_trials": 3}
-            )
-            found[objective] = compile_judge(data_compiling, settings, lm=model(ledger=None))
-        own, named = found.values()
-        assert own.saved.protocol == named.saved.protocol
-        assert own.objective.name == "correlating"
-        assert own.objective.heldout.value == pytest.approx(named.objective.heldout.value)
-        assert own.objective.heldout.low < own.objective.heldout.value
-
-    def test_may_be_metrics_of_one_row(self, data_compiling):
-        settings = CompileSettings(objective=near, n_rounds=2, criteria="given")
-        found = compile_judge(data_compiling, settings, lm=model(ledger=None))
-        assert 0 < found.objective.heldout.value <= 1
-        assert found.saved.settings["objective"].startswith("near ")
-
     def test_are_told_apart_by_what_they_do(self, data_compiling):
         first, again, other = (
             CompileSettings(objective=eval(f"lambda table: {n}")) for n in (1.0, 1.0, 2.0)
@@ -408,38 +313,7 @@ def test_a_condition_that_is_missed_is_told_with_what_came():
     assert missed[0].startswith("ties >= 0.99 is not met on the test rows: it is 0.")
 
 
-def test_it_comes_first_that_nothing_held_out_has_a_score():
-    data = read_items("sample")
-    settings = CompileSettings(judge="reference", optimizer="none", criteria="given")
-    held = set(parts_of(data, chosen_targets(data, settings), settings).heldout_places.tolist())
-    items = [
-        item.model_copy(update={"references": () if place in held else ("It opened.",)})
-        for place, item in enumerate(data)
-    ]
-    found = compile_judge(DataSet(name="some", items=tuple(items)), settings, lm=model(ledger=None))
-    assert found.notes[0] == (
-        "none of the 48 rows held out has a score: nothing is known about unseen texts, and this "
-        "judge is not to be relied on."
-    )
-
-
 # What is kept of a search: luck is not, a gain is; through the public door.
-
-N_RUNS = 3
-ROWS = read("sample").subset(range(48))
-
-
-def shuffled(seed):
-    """Return the sample with its ratings in another order, which no judge can know."""
-    order = np.random.default_rng([seed, 3]).permutation(len(ROWS))
-    ratings = [ROWS.items[place] for place in order]
-    return DataSet(
-        name="shuffled",
-        items=tuple(
-            one.model_copy(update={"human": other.human, "scale": other.scale})
-            for one, other in zip(ROWS.items, ratings, strict=True)
-        ),
-    )
 
 
 def rated_by_length():
@@ -458,22 +332,6 @@ def rated_by_length():
 
 def compiled_confirmed_compiling(data, **settings):
     return compile_judge(data, CompileSettings(n_rounds=5, **settings), lm=model(ledger=None))
-
-
-def changed(found):
-    return found.saved.protocol != CompileSettings().protocol
-
-
-@pytest.mark.no_cover
-def test_shuffled_ratings_rarely_change_the_judge_and_mostly_would_without_the_rule():
-    by_rule = [compiled_confirmed_compiling(shuffled(seed), seed=seed) for seed in range(N_RUNS)]
-    assert sum(map(changed, by_rule)) <= 1
-    assert sum(one.objective.gain.low > 0 for one in by_rule) <= 1
-    lucky = [
-        compiled_confirmed_compiling(shuffled(seed), seed=seed, confirm=None)
-        for seed in range(N_RUNS)
-    ]
-    assert sum(map(changed, lucky)) >= N_RUNS - 1
 
 
 @pytest.mark.no_cover

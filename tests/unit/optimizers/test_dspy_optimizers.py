@@ -162,9 +162,8 @@ def search_of(name, sentence=f"Grade, and {SECRET}.", *, ledger=None, budget=Non
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", ["miprov2", "simba"])
-def test_a_better_instruction_that_the_model_writes_is_found_and_taken(name):
-    search, engine = search_of(name)
+def test_a_better_instruction_that_the_model_writes_is_found_and_taken():
+    search, engine = search_of("miprov2")
     judge = search.compile(STUDENT, trainset=planted())
     assert SECRET in judge.protocol.instructions["grade"]
     assert engine.n_written > 0
@@ -180,21 +179,6 @@ def test_an_instruction_that_imitates_the_layout_is_refused_and_counted():
     judge = search.compile(STUDENT, trainset=planted())
     assert judge.protocol.instructions == {}
     assert any("imitates what marks the fields" in one.problem for one in search.trials_)
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("most", [60, 200])
-@pytest.mark.parametrize("name", ["miprov2", "bootstrap", "simba"])
-def test_a_spent_budget_ends_the_search_with_the_best_so_far(name, most):
-    search, _ = search_of(name, budget={"max_calls": most})
-    judge = search.compile(STUDENT, trainset=planted())
-    usage = lm_client_of(search.lm).usage
-    assert usage.calls <= most
-    assert search.complete_ == (usage.calls < most)
-    compared = [one for one in search.trials_ if one.n_rows]
-    best = max(compared, key=lambda one: one.rank, default=None)
-    shown = best.n_demonstrations if best else 0
-    assert max(map(len, judge.protocol.demonstrations.values()), default=0) == shown
 
 
 def test_a_judge_with_other_fields_is_refused():

@@ -10,7 +10,7 @@ import pytest
 from optimizing import LIKERT, examples, levels, lm_of, number
 
 from benchmarks.search import protocol_simulation
-from judgesmith.optimizers import NoElimination, ProtocolSearch
+from judgesmith.optimizers import ProtocolSearch
 from judgesmith.optimizers.base import pool_and_selection_rows
 from judgesmith.optimizers.space.candidates import check_fixed
 from judgesmith.optimizers.space.demonstrations import NAMES, N
@@ -132,17 +132,17 @@ def test_no_row_is_shown_and_chosen_by(student):
         shown_texts.update(map(response, shown))
         return by_chance(user, shown, system)
 
-    search(lm_of(rule), n_trials=20).compile(student, trainset=rows)
+    search(lm_of(rule), n_trials=8).compile(student, trainset=rows)
     assert shown_texts
     assert not asked & shown_texts
 
 
 @pytest.mark.no_cover
 def test_no_configuration_is_tried_twice(student):
-    optimizer = search(lm_of(by_chance), n_trials=40)
+    optimizer = search(lm_of(by_chance), n_trials=14)
     optimizer.compile(student, trainset=examples(range(30)))
     tried = [tuple(one.picked.items()) for one in optimizer.trials_]
-    assert len(set(tried)) == len(tried) == 41
+    assert len(set(tried)) == len(tried) == 15
 
 
 def test_what_makes_a_row_unreadable_never_wins(student):
@@ -174,7 +174,7 @@ def test_several_targets_are_all_scored_by_every_candidate():
     rows = [one.with_inputs("source", "context", "response") for one in rows]
     rubric = Rubric.model_validate({"criteria": [{"name": "clear", "definition": "is clear"}]})
     other = Rubric.model_validate({"criteria": [{"name": "kind", "definition": "is kind"}]})
-    optimizer = ProtocolSearch(n_trials=10, targets=("clear",), rubrics={"other": other})
+    optimizer = ProtocolSearch(n_trials=4, targets=("clear",), rubrics={"other": other})
     optimizer.compile(ActiveCritic(rubric=rubric), trainset=rows)
     assert all(one.share_scored == 1 for one in optimizer.trials_)
     assert "variant" not in optimizer.space_.names
@@ -242,16 +242,13 @@ class TestAJournal:
         return found
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("after", [0, 6])
-    def test_killed_after_any_trial_it_goes_on_as_if_nothing_had_been(
-        self, tmp_path, undisturbed, after
-    ):
+    def test_killed_after_a_trial_it_goes_on_as_if_nothing_had_been(self, tmp_path, undisturbed):
         folder = tmp_path / "again"
         folder.mkdir()
 
         def kill(trial):
             seen.append(trial)
-            if len(seen) > after:
+            if len(seen) > 6:
                 raise Killed
 
         seen, n_asked = [], 0
@@ -266,9 +263,8 @@ class TestAJournal:
         assert found == undisturbed
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("at", [1, 9])
     def test_killed_within_a_proposal_it_proposes_the_same(
-        self, tmp_path, undisturbed, at, monkeypatch
+        self, tmp_path, undisturbed, monkeypatch
     ):
         folder = tmp_path / "again"
         folder.mkdir()
@@ -277,7 +273,7 @@ class TestAJournal:
 
         def kill(trial, name, value):
             told.append(name)
-            if len(told) == at:
+            if len(told) == 9:
                 raise Killed
             marked(trial, name, value)
 
@@ -323,19 +319,6 @@ class TestAJournal:
         assert judge == undisturbed
         assert again.confirmation_ == optimizer.confirmation_
         assert asked_of(first) + asked_of(second) == asked_of(whole)
-
-
-@pytest.mark.no_cover
-def test_a_race_asks_less_than_judging_everybody_on_all_rows(student):
-    def rule(user, shown, system):
-        return knows(user, system, noise=0.1 if not shown else 1.0)
-
-    asked = []
-    for settings in ({}, {"elimination": NoElimination()}):
-        optimizer = search(lm_of(rule), n_trials=20, **settings)
-        optimizer.compile(student, trainset=examples(range(60)))
-        asked.append(optimizer.n_judged_)
-    assert asked[0] < 0.7 * asked[1]
 
 
 @pytest.mark.no_cover
@@ -398,8 +381,6 @@ def test_demonstrations_that_are_fixed_are_not_searched():
 
 # The search on simulated protocols, a few; benchmark ``protocol_simulation`` has more.
 
-SEEDS = range(2)
-
 
 @pytest.fixture
 def simulation():
@@ -410,20 +391,3 @@ def simulation():
 @pytest.fixture
 def rated(simulation, data_folder):
     return simulation.rated_set("topical_chat")
-
-
-@pytest.mark.no_cover
-def test_races_and_screens_save_most_calls_and_lose_little(simulation, rated):
-    wanted = (simulation.FULL, "halving, early", "screen")
-    ways = {label: simulation.WAYS[label] for label in wanted}
-    calls, chosen = ({label: [] for label in ways} for _ in range(2))
-    for seed in SEEDS:
-        world = simulation.World.draw(rated, n_rows=200, seed=seed)
-        for label, way in ways.items():
-            found = simulation.searched(world, way, seed=seed)
-            calls[label].append(found.calls)
-            chosen[label].append(found.chosen)
-    full, *others = ways
-    for label in others:
-        assert 2.8 * np.mean(calls[label]) < np.mean(calls[full])
-        assert np.mean(chosen[label]) > np.mean(chosen[full]) - 0.1

@@ -105,7 +105,7 @@ def test_the_winner_is_the_best_of_all_that_were_judged_on_all_rows():
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("rows", [0, 99, 100, 250, 400, 900])
+@pytest.mark.parametrize("rows", [99, 400])
 def test_a_budget_that_ends_leaves_the_best_until_then(rows):
     racing = search(rows_left=[rows])
     start = Simulated({}, rows_left=racing.make({}).rows_left)

@@ -1,13 +1,10 @@
 """Stages of a search: screening, racing, elimination and confirmation."""
 
-import re
 from functools import cache
 
 import numpy as np
 import pytest
-from optimizing import LIKERT, examples, levels, lm_of, number
 from tables import Told
-from working import at_the_same_time
 
 from judgesmith.optimizers import (
     Agreement,
@@ -28,8 +25,6 @@ from judgesmith.optimizers.search.screening import (
 from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
 from judgesmith.optimizers.storage import open_storage
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.lm import lm_client_of
-from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.signatures.space import Choice, Option, Space
 
 # confirmed search
@@ -120,7 +115,7 @@ def test_where_nobody_is_better_luck_is_found_out():
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("rows", [0, 100, 330, 720])
+@pytest.mark.parametrize("rows", [0, 330])
 def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_start(rows):
     one = Searching(rows=rows)
     assert not one.search.complete
@@ -135,15 +130,6 @@ def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_start(rows):
 
 # protocol confirming
 
-ROWS = examples(range(60))
-"""96 of the 120 rows are to choose by, of 48 sources."""
-HUMAN_PROTOCOL_CONFIRMING = {one["response"]: one["score"] for one in ROWS}
-
-
-@pytest.fixture
-def student():
-    return ActiveCritic(variant="vanilla")
-
 
 def search(lm, **settings):
     answers = next(one for one in ActiveCritic().space().choices if one.name == "answers")
@@ -152,131 +138,7 @@ def search(lm, **settings):
     return ProtocolSearch(lm=lm, **given)
 
 
-def response(user):
-    return re.search(r"The council met[^\n]*\d\.", user.split("response ## ]]")[1])[0]
-
-
-def by_chance(user, shown, system):
-    low, high = levels(system)
-    return low + number(user + "".join(shown) + system, high - low)
-
-
-def knows_on(scale):
-    """Return a rule by which a judge is right on one scale, and by chance on others."""
-
-    def rule(user, shown, system):
-        low, high = levels(system)
-        if (low, high) != scale:
-            return by_chance(user, shown, system)
-        return round(low + (HUMAN_PROTOCOL_CONFIRMING[response(user)] - 1) / 4 * (high - low))
-
-    return rule
-
-
-@pytest.mark.no_cover
-def test_what_is_better_on_all_rows_is_taken_and_confirmed(student):
-    optimizer = search(lm_of(knows_on((1, 5))))
-    judge = optimizer.compile(student, trainset=ROWS)
-    assert judge.protocol.answers.high == 5
-    found = optimizer.confirmation_
-    assert found.passed
-    assert found.number == optimizer.taken_
-    assert found.n_rows == 96
-    assert found.chosen == pytest.approx(3.0)
-    assert found.n_compared == len(optimizer.trials_) - 1
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("max_calls", [70, 260])
-def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_student(student, max_calls):
-    lm = lm_of(knows_on((1, 10)), max_calls=max_calls)
-    optimizer = search(lm)
-    judge = optimizer.compile(student, trainset=ROWS)
-    assert lm_client_of(lm).usage.calls <= max_calls
-    if optimizer.taken_:
-        assert optimizer.confirmation_.passed
-        assert judge.protocol.answers.high == 10
-    else:
-        assert judge.protocol == student.protocol
-
-
 # protocol screening
-
-SCREEN = ScreeningStage(n_again=4, n_finalists=1)
-
-
-def search_protocol_screening(lm, **settings):
-    answers = next(one for one in ActiveCritic().space().choices if one.name == "answers")
-    scales = answers.model_copy(update={"options": answers.options[:3]})
-    given = {"n_trials": 16, "space": Space(choices=[scales]), "n_demonstrations": 3}
-    return ProtocolSearch(lm=lm, **{**given, "elimination": SCREEN, **settings})
-
-
-HUMAN_PROTOCOL_SCREENING = {one["response"]: one["score"] for one in examples(range(60))}
-
-
-def knows(user, system, noise):
-    """Answer as people did, on the scale that is asked for, but for some noise."""
-    low, high = levels(system)
-    response = re.search(r"The council met[^\n]*\d\.", user.split("response ## ]]")[1])[0]
-    share = (HUMAN_PROTOCOL_SCREENING[response] - 1) / 4
-    return round(low + ((1 - noise) * share + noise * number(user + system) / 100) * (high - low))
-
-
-@pytest.mark.no_cover
-def test_a_scale_and_demonstrations_that_were_planted_are_found(student):
-    def rule(user, shown, system):
-        noise = 0.2 + 0.3 * (levels(system) != (1, 5)) + 0.3 * (len(shown) != 2)
-        return knows(user, system, noise=noise)
-
-    optimizer = search_protocol_screening(lm_of(rule), n_trials=40)
-    judge = optimizer.compile(student, trainset=examples(range(30)))
-    assert judge.protocol.answers == LIKERT
-    assert len(judge.protocol.demonstrations["grade"]) == 2
-    trials = optimizer.trials_
-    assert sum(one.n_rows == trials[0].n_rows for one in trials) == 2
-    assert optimizer.n_judged_ < 0.6 * len(trials) * trials[0].n_rows
-
-
-@pytest.mark.no_cover
-def test_an_ended_search_goes_on_and_asks_nothing_twice(student, tmp_path):
-    ledgers = tmp_path / "whole", tmp_path / "cut"
-    given = {"trainset": examples(range(30))}
-    whole = search_protocol_screening(lm_of(by_chance, ledger=ResponseCache(ledgers[0])))
-    judge = whole.compile(student, **given)
-    n_calls = lm_client_of(whole.lm).usage.calls
-    storage = tmp_path / "a.journal"
-    cut = search_protocol_screening(
-        lm_of(by_chance, ledger=ResponseCache(ledgers[1]), max_calls=150), storage=storage
-    )
-    cut.compile(student, **given)
-    assert not cut.complete_
-    again = search_protocol_screening(
-        lm_of(by_chance, ledger=ResponseCache(ledgers[1])), storage=storage
-    )
-    assert again.compile(student, **given).protocol == judge.protocol
-    assert str(again.trials_) == str(whole.trials_)
-    assert lm_client_of(cut.lm).usage.calls + lm_client_of(again.lm).usage.calls == n_calls
-
-
-@pytest.mark.no_cover
-def test_workers_find_the_judge_of_one_and_ask_as_much_between_them(student, tmp_path):
-    def judged(optimizer):
-        return optimizer.compile(student, trainset=examples(range(30))).protocol
-
-    one = search_protocol_screening(lm_of(by_chance), batch=4)
-    judge = judged(one)
-    journal = tmp_path / "a.journal"
-    workers = [
-        search_protocol_screening(lm_of(by_chance), batch=4, storage=journal) for _ in range(2)
-    ]
-    found = at_the_same_time(*(lambda each=each: judged(each) for each in workers))
-    assert found == [judge] * 2
-    # Undefined values are not equal to themselves.
-    assert {str(each.trials_) for each in workers} == {str(one.trials_)}
-    asked = [lm_client_of(each.lm).usage.calls for each in workers]
-    assert sum(asked) == lm_client_of(one.lm).usage.calls
-    assert max(asked) < lm_client_of(one.lm).usage.calls
 
 
 @pytest.mark.no_cover
@@ -391,17 +253,16 @@ def test_given_configurations_are_tried_first_and_nothing_is_tried_twice():
     assert SPACE.complete({}) not in picked
 
 
-@pytest.mark.parametrize("rows", [300, 900, 1400, 1900])
-def test_a_search_that_was_ended_goes_on_to_what_it_would_have_found(rows):
+def test_a_search_that_was_ended_goes_on_to_what_it_would_have_found():
     whole = undisturbed()
-    cut = SearchingScreenedSearch(rows=rows)
+    cut = SearchingScreenedSearch(rows=1400)
     assert not cut.search.complete
     again = SearchingScreenedSearch(study=cut.study)
     assert again.search.trials == whole.search.trials
     assert again.search.taken == whole.search.taken
 
 
-@pytest.mark.parametrize("rows", [0, 300, 1250, 2000])
+@pytest.mark.parametrize("rows", [0, 1250])
 def test_a_budget_that_ends_leaves_the_best_on_all_rows_until_then(rows):
     one = SearchingScreenedSearch(rows=rows)
     assert not one.search.complete
