@@ -445,6 +445,7 @@ def test_every_task_has_its_kinds_of_perturbation():
         "summarization": 6,
         "story_completion": 6,
         "question_answering": 5,
+        "dialogue": 6,
         "translation": 5,
     }
 

@@ -47,7 +47,7 @@ def _change_options(command: Command) -> Command:
             "--task",
             metavar="NAME",
             help="Task, which sets the perturbations: summarization, story_completion, "
-            "question_answering or translation [default: stated by the rows].",
+            "question_answering, dialogue or translation [default: stated by the rows].",
         ),
         shown_option(
             "--kinds",

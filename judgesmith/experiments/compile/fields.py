@@ -107,7 +107,7 @@ def searches_reading(setting: str) -> tuple[Optimizer, ...]:
 
 
 Effort = Literal["light", "medium", "heavy"]
-Task = Literal["summarization", "story_completion", "question_answering", "translation"]
+Task = Literal["summarization", "story_completion", "question_answering", "dialogue", "translation"]
 Group = Literal["data", "judge", "search", "run"]
 
 

@@ -50,6 +50,15 @@ EXPERT_WEIGHTS: Final[Mapping[str, Mapping[str, Weights]]] = MappingProxyType(
             grammatical_errors=_ANSWER,
             random_answer=_ANSWER,
         ),
+        "dialogue": _task(
+            *("coherence", "engagingness", "fluency", "groundedness"),
+            character_deletions=_FLUENCY,
+            character_typos=_FLUENCY,
+            fictional_entities={"groundedness": 1.0},
+            grammatical_errors=_FLUENCY,
+            repetition={"engagingness": 0.5, "fluency": 0.5},
+            random_response={"coherence": 0.5, "groundedness": 0.5},
+        ),
         "translation": _task(
             *("accuracy", "fluency"),
             character_deletions={"fluency": 0.7, "accuracy": 0.3},

@@ -73,11 +73,14 @@ PERTURBATIONS: Final[Mapping[str, Perturbation]] = _named(
         *_ways("grammatical_errors", "word", None, "minor", "major", method="model"),
         *_ways("negation", "word"),
         *_ways("number_swap", "word"),
+        *_ways("number_change", "word"),
+        *_ways("name_swap", "word"),
         *_ways("reordering", "sentence", "minor", "major"),
         *_ways("rewriting", "sentence", "minor", "major", method="model"),
         *_ways("random_ending", "sentence"),
         *_ways("wrong_ending", "sentence"),
         *_ways("random_answer", "sentence"),
+        *_ways("random_response", "sentence"),
         *_ways("key_sentence_omission", "sentence"),
         *_ways("unsupported_addition", "sentence"),
         *_ways("repetition", "sentence"),
@@ -89,8 +92,8 @@ PERTURBATIONS: Final[Mapping[str, Perturbation]] = _named(
 )
 """Every perturbation by name, controls last."""
 
-_ADDED = "case_loss punctuation_loss negation number_swap key_sentence_omission"
-_ADDED += " unsupported_addition repetition truncation"
+_ADDED = "case_loss punctuation_loss negation number_swap number_change name_swap"
+_ADDED += " key_sentence_omission unsupported_addition repetition truncation"
 ADDITIONS: Final[tuple[Perturbation, ...]] = tuple(PERTURBATIONS[one] for one in _ADDED.split())
 """Ways to lower a text that belong to no task of the benchmark, and fit most."""
 
@@ -140,6 +143,14 @@ TASKS: Final[Mapping[str, Mapping[str, Amount]]] = {
         **_ONE_ERROR,
         "random_answer": 1,
     },
+    "dialogue": {
+        "character_deletions": 5,
+        "character_typos": 5,
+        "fictional_entities": 1,
+        "grammatical_errors": 1,
+        "repetition": 1,
+        "random_response": 1,
+    },
     "translation": {**_both(10, 50, *_CHARACTERS), **_DELETED_WORDS, **_ENTITIES, **_TWO_ERRORS},
 }
 """By task: the perturbations that test it, and how much of a text each changes there."""
@@ -149,6 +160,7 @@ _GENERAL: Final[Mapping[str, Amount]] = {
     **_DELETED_WORDS,
     **TASKS["story_completion"],
     "random_answer": 1,
+    "random_response": 1,
     "case_loss": _ALL,
     "punctuation_loss": _ALL,
     "paraphrase": _ALL,
@@ -169,9 +181,9 @@ def perturbations_for(task: str | None = None) -> tuple[Perturbation, ...]:
 
     Examples
     --------
-    >>> {task: len(perturbations_for(task)) for task in TASKS}
-    {'summarization': 12, 'story_completion': 6, 'question_answering': 9, 'translation': 10}
-    >>> all(way.method == "rule" for way in perturbations_for("dialogue"))
+    >>> [len(perturbations_for(task)) for task in TASKS]
+    [12, 6, 9, 6, 10]
+    >>> all(way.method == "rule" for way in perturbations_for("poetry"))
     True
     """
     if task is not None and task in TASKS:
@@ -199,8 +211,8 @@ GROUPS = ("task", "additions", "controls", "all")
 _WITHOUT_AMOUNT = frozenset(
     {
         *("case_loss", "punctuation_loss", "number_swap", "random_ending", "wrong_ending"),
-        *("random_answer", "key_sentence_omission", "unsupported_addition", "repetition"),
-        *("truncation", "padding"),
+        *("random_answer", "random_response", "key_sentence_omission", "unsupported_addition"),
+        *("repetition", "truncation", "padding"),
     }
 )
 """Kinds that change a text in one way only."""

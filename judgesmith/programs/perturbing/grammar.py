@@ -178,6 +178,55 @@ def fictional_entities(case: Case) -> Found:
     return changes
 
 
+def number_change(case: Case) -> Found:
+    """Give k numbers in digits, each wherever it stands, the place to numbers found nowhere."""
+    numbers = {name: spans for name, spans in _entities(case).items() if name[0].isdigit()}
+    k = case.wanted(len(numbers))
+    if len(numbers) < k:
+        return too_few(k, "numbers in digits", "number in digits")
+    taken = _given_words(case)
+    changes = list[Change]()
+    for name in drawn(list(numbers), k, case.rng):
+        other = _invented(name, case, taken)
+        taken.add(other)
+        changes += [(start, end, other) for start, end in numbers[name]]
+    return changes
+
+
+def name_swap(case: Case) -> Found:
+    """Give k names, each wherever it stands, the place to other texts' names, or invented ones."""
+    names = {name: spans for name, spans in _entities(case).items() if not name[0].isdigit()}
+    k = case.wanted(len(names))
+    if len(names) < k:
+        return too_few(k, "names")
+    taken = _given_words(case)
+    changes = list[Change]()
+    for name in drawn(list(names), k, case.rng):
+        other = _foreign_name(case, taken) or _invented(name, case, taken)
+        taken.update(other.split(" "))
+        changes += [(start, end, other) for start, end in names[name]]
+    return changes
+
+
+def _given_words(case: Case) -> set[str]:
+    """Return the words of all texts of an item, whole and without what makes them possessive."""
+    texts = (case.item.source, case.item.context or "", case.passage.text)
+    words = {passage.shown(span) for passage in map(Passage, texts) for span in passage.words}
+    return words | {_bare(word) for word in words}
+
+
+def _foreign_name(case: Case, taken: set[str]) -> str:
+    """Return a name from a text of another source, none of whose words is taken; else nothing."""
+    for _ in range(_TRIES if case.donors is not None else 0):
+        text = case.donors.other_than(case.item, case.rng) if case.donors else None
+        passage = Passage(text or "")
+        found = [passage.shown(span) for span in names_and_numbers(passage)]
+        free = [one for one in found if one[0].isalpha() and taken.isdisjoint(one.split(" "))]
+        if free:
+            return free[case.rng.randrange(len(free))]
+    return ""
+
+
 def _entities(case: Case) -> dict[str, list[Span]]:
     """Return where each name and number stands, in order of first appearance."""
     found: dict[str, list[Span]] = {}

@@ -76,6 +76,7 @@ METRICS = {
     "summarization": ["coherence", "consistency", "fluency", "relevance"],
     "story_completion": ["coherence", "consistency", "fluency"],
     "question_answering": ["answer_quality"],
+    "dialogue": ["coherence", "engagingness", "fluency", "groundedness"],
     "translation": ["accuracy", "fluency"],
 }
 

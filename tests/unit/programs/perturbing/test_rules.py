@@ -71,6 +71,7 @@ def words(text):
         ("summarization", 12, {"character", "word", "sentence"}),
         ("story_completion", 6, {"character", "word", "sentence"}),
         ("question_answering", 9, {"character", "word", "sentence"}),
+        ("dialogue", 6, {"character", "word", "sentence"}),
         ("translation", 10, {"character", "word"}),
     ],
 )
@@ -96,8 +97,29 @@ def test_minor_and_major_are_as_in_the_benchmark(task, name, amount):
     assert str(TASKS[task][name]) == amount
 
 
+def test_changed_numbers_and_swapped_names_are_absent_from_the_material():
+    own = RatedItem(
+        source_id="1",
+        source="Ann Smith met Bob Miller in 1990 in Rome, 12 of them.",
+        response="In 1990 Ann Smith met Bob Miller in Rome. Ann left.",
+    )
+    other = RatedItem(source_id="2", source="x", response="Then Bob met Carla in Paris in 1833.")
+    donors = Donors([own, other])
+    for seed in range(20):
+        changed = perturb(own, PERTURBATIONS["number_change"], donors=donors, seed=seed)
+        (year,) = set(words(changed.text)) - set(words(own.response))
+        assert year.isdigit()
+        assert year not in words(own.source)
+        swapped = perturb(own, PERTURBATIONS["name_swap"], donors=donors, seed=seed)
+        assert set(words(swapped.text)) - set(words(own.response)) <= {"Carla", "Paris"}
+        invented = perturb(own, PERTURBATIONS["name_swap"], seed=seed)
+        new = set(words(invented.text)) - set(words(own.response))
+        assert new
+        assert new.isdisjoint(words(own.source))
+
+
 def test_any_other_task_has_rules_alone_each_with_an_amount():
-    found = perturbations_for("dialogue")
+    found = perturbations_for("advice")
     assert found == perturbations_for(None)
     assert all(way.method == "rule" for way in found)
     assert all(map(amount_of, WAYS))
@@ -428,6 +450,8 @@ def test_a_rule_makes_this_of_a_text(name, text, amount, made):
                 "He went whether or not it rained.",
             )
         ),
+        ("number_change", "the A40 and B2B", None, "no number in digits"),
+        ("name_swap", "It was late.", None, "no name"),
         ("number_swap", "the A40 and B2B", None, "no number in digits"),
         ("paraphrase", "Nobody left.", None, "no word or phrase that rules can say otherwise"),
         *(
