@@ -78,7 +78,7 @@ def agreement_coverage(
 
         def interval(draw=draw, rng=rng, size=(n_sources, per_source, kind), how=how) -> object:
             judge, people, sources = draw(rng, *size)
-            given = {"sources": sources, **how, "rng": rng, "method": method}
+            given = {"sources": sources, **how, "seed": rng, "method": method}
             return agreement_interval(people, judge, **given, n_resamples=400)
 
         yield {

@@ -146,7 +146,7 @@ def threshold(repetitions: int, n_true: int) -> Iterator[Row]:
                 max_risk=wished,
                 largest_loss=largest,
                 sources=sources if size > 1 else None,
-                rng=rng,
+                seed=rng,
                 confidence=0.9,
             )
             accepted = int(np.searchsorted(-sure[order], -found.threshold, side="left"))
@@ -195,7 +195,7 @@ def spans(repetitions: int) -> Iterator[Row]:
         for _ in range(repetitions):
             predicted, gold = marked(rng, n_sources, size)
             sources = np.repeat(np.arange(n_sources), size)
-            given = {"sources": sources, "rng": rng, "n_resamples": 400}
+            given = {"sources": sources, "seed": rng, "n_resamples": 400}
             found.append(measure(predicted, gold, **given).f1)
         yield line(f"F1 of {name}", n_sources, size, "", found, truth)
 
@@ -210,9 +210,9 @@ def differences(repetitions: int) -> Iterator[Row]:
             (predicted, gold), judges = marked(rng, n_sources, size), []
             for _ in range(2):
                 said = [[span for span in text if rng.random() < 0.8] for text in predicted]
-                judges.append(span_character_agreement(gold, said, rng=rng, n_resamples=20))
+                judges.append(span_character_agreement(gold, said, seed=rng, n_resamples=20))
             found.append(
-                span_agreement_difference(*judges, sources=sources, rng=rng, n_resamples=400)
+                span_agreement_difference(*judges, sources=sources, seed=rng, n_resamples=400)
             )
         apart = np.mean([one.p_value <= 0.05 for one in found])
         yield {"F1 of two equal judges": f"{n_sources} sources of {size}", "p <= .05": apart}
@@ -225,7 +225,7 @@ def maps(repetitions: int) -> Iterator[Row]:
     for _ in range(repetitions):
         score, human = rng.normal(size=(2, 60))
         seen = isotonic_map(human, score)(score)
-        honest = cross_calibrated(human, score, fit=isotonic_map, rng=rng)
+        honest = cross_calibrated(human, score, fit=isotonic_map, seed=rng)
         flat = np.var(human)
         gains.append([1 - np.mean((each - human) ** 2) / flat for each in (seen, honest)])
     own, across = np.mean(gains, axis=0)

@@ -162,7 +162,7 @@ def power(rng: np.random.Generator, repetitions: int, n_true: int) -> Iterator[R
         said = []
         for _ in range(repetitions):
             given = lost(n_items)[0].T
-            found = items_needed(given, 0 * given, rng=rng, n_resamples=200)
+            found = items_needed(given, 0 * given, seed=rng, n_resamples=200)
             said.append(found.n or np.inf)
         low, middle, high = np.quantile(said, [0.25, 0.5, 0.75], method="inverted_cdf")
         yield {

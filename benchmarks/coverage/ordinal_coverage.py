@@ -51,7 +51,7 @@ def kappas(repetitions: int) -> Iterator[Row]:
                     sources=sources,
                     levels=LEVELS,
                     weights=weights,
-                    rng=rng,
+                    seed=rng,
                     n_resamples=400,
                 )
             )
@@ -103,12 +103,12 @@ def raters(repetitions: int) -> Iterator[Row]:
     ):
         rng = np.random.default_rng(3)
         many, _ = rated(rng, N_TRUE, 2, 3, kind)
-        truth = function(many, statistic=statistic, rng=rng, n_resamples=20).value
+        truth = function(many, statistic=statistic, seed=rng, n_resamples=20).value
         found = []
         for _ in range(repetitions):
             table, sources = rated(rng, n, m, 3, kind)
             found.append(
-                function(table, statistic=statistic, sources=sources, rng=rng, n_resamples=400)
+                function(table, statistic=statistic, sources=sources, seed=rng, n_resamples=400)
             )
         of = f"rater against {name}, {statistic}"
         row = {"interval": of, "scale": kind, "sources": n, "rows each": m}

@@ -347,7 +347,7 @@ def pass_rate_packages(*, draws: int = 1000, bootstraps: int = 400, seed: int = 
                 everything,
                 sources=clusters,
                 n_resamples=bootstraps,
-                rng=rng,
+                seed=rng,
             ).systems
             found = {
                 "corrected": (one.corrected.low, one.corrected.high),

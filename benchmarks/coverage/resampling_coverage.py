@@ -125,7 +125,7 @@ def coverage(repetitions: int, true_size: int) -> Iterator[Row]:
                     **labels,
                     statistic=statistic,
                     level=level,
-                    rng=rng,
+                    seed=rng,
                     n_resamples=N_RESAMPLES,
                     resample=resample,
                     method=method,
@@ -157,7 +157,7 @@ def rejections(repetitions: int) -> Iterator[Row]:
             for _ in range(repetitions):
                 grid = judges(rng, bias, noise)
                 scores, labels = labelled(grid)
-                given = labels | {"statistic": "pearson", "level": level, "rng": rng}
+                given = labels | {"statistic": "pearson", "level": level, "seed": rng}
                 p = [
                     permutation_test(*scores, **given, swap=swap, n_permutations=399).p_value
                     for swap in TESTS[:3]

@@ -88,7 +88,7 @@ def held_once(
         verdicts.astype(int),
         sources=sources,
         classes=(0, 1),
-        rng=rng,
+        seed=rng,
         n_resamples=n_resamples,
     )
     scores = ndtr(deviation + math.sqrt(2) * ndtri(rate) * good)

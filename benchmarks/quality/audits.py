@@ -31,7 +31,7 @@ def audits(*, criteria: tuple[str, ...] = CRITERIA) -> Iterator[Row]:
             one = np.array([rated[key]["human"][criterion][0] for key in given])
             words = [len(rated[key]["response"].split()) for key in given]
             what = {"criterion": criterion, "judge": judge}
-            length = length_bias(human, predicted, words, sources=sources, rng=rng)
+            length = length_bias(human, predicted, words, sources=sources, seed=rng)
             tables[0].append(
                 what
                 | {
@@ -56,7 +56,7 @@ def audits(*, criteria: tuple[str, ...] = CRITERIA) -> Iterator[Row]:
                     }
                 )
             groups = [source.split("-")[0] for source in sources]
-            gaps = group_gaps(human, predicted, groups, sources=sources, rng=rng)
+            gaps = group_gaps(human, predicted, groups, sources=sources, seed=rng)
             tables[2].append(what | {"newspapers: largest gap": gaps.largest, "p": gaps.p_value})
     for table in tables:
         yield from table
@@ -70,7 +70,7 @@ def audits(*, criteria: tuple[str, ...] = CRITERIA) -> Iterator[Row]:
             list(in_order.values()),
             [swapped[key] for key in in_order],
             sources=[source for source, _ in in_order],
-            rng=rng,
+            seed=rng,
         )
         yield {
             "gpt-3.5-turbo-0301 head-to-head": criterion,

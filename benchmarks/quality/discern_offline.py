@@ -140,7 +140,7 @@ def versions(source: Source, n: int, seed: int) -> PerturbedSet:
     dataset = read(source.file)
     rng = np.random.default_rng(seed)
     if source.texts is None:
-        return some_originals(get_perturbed(dataset), n, rng=rng)
+        return some_originals(get_perturbed(dataset), n, seed=rng)
     pool = source.texts(dataset)
     drawn = np.sort(rng.choice(len(pool), min(n, len(pool)), replace=False))
     changes = PerturbationConfig(kinds=KINDS, task=source.task, seed=seed)
@@ -156,7 +156,7 @@ def tested(source: Source, n: int, seed: int) -> Discerned:
     rubric = Rubric(task=PARTS[source.task], criteria=criteria)
     scores = score_perturbed(ActiveCritic(rubric=rubric), perturbed, label=source.title)
     weights = weights_of_task(source.task, perturbed.kinds, scores.metrics)
-    return discern(scores, perturbed, weights=weights, rng=np.random.default_rng(seed))
+    return discern(scores, perturbed, weights=weights, seed=np.random.default_rng(seed))
 
 
 def summary(found: Mapping[str, Discerned]) -> Iterator[Row]:
@@ -239,7 +239,7 @@ def recorded(most: int | None) -> Iterator[Row]:
     for name in list(names)[:most]:
         scores = read_scores(path, dataset, judge=name)
         judged = recorded_versions(scores, dataset, perturbed)
-        found = discern(judged, perturbed, rng=np.random.default_rng(0))
+        found = discern(judged, perturbed, seed=0)
         assert found.damage is not None
         share = statistics.fmean(found.lower.values())
         lowest = min(found.damaging, key=lambda one: one.found.score.value).kind.name

@@ -10,8 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Annotated
 
-import numpy as np
-
 from benchmarks.harness import Row, benchmark, records
 from judgesmith.metrics import discernment
 
@@ -43,7 +41,7 @@ def rows(most: int | None) -> Iterator[Row]:
             perturbations=kinds,
             levels=["word"] * len(kinds),
             metrics=["consistency"],
-            rng=np.random.default_rng(0),
+            seed=0,
         )
         hardest = min(found.perturbations, key=lambda one: one.score.value)
         prefers = sum(one.prefers_damage for one in found.perturbations)

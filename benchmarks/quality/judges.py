@@ -156,7 +156,7 @@ def line(row: Row, data: DataSet) -> TableRow:
             sources=data.groups,
             statistic="spearman",
             level="sample",
-            rng=np.random.default_rng(0),
+            seed=0,
         )
     n_asked = len(data) * len(data.criteria)
     said = missing.most_common(1)[0][0] if missing else ""

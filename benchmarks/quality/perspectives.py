@@ -118,7 +118,7 @@ def recorded() -> Iterator[Row]:
                     data,
                     perspective=perspective,
                     answers=peoples(data),
-                    rng=np.random.default_rng(0),
+                    seed=0,
                 )
                 row[what] = found.mean
                 for one in peoples(data):
@@ -145,7 +145,7 @@ def samples() -> Iterator[Row]:
                     data,
                     perspective=perspective,
                     answers=peoples(data),
-                    rng=np.random.default_rng(0),
+                    seed=0,
                 )
                 row[str(n)] = found.mean
             yield row

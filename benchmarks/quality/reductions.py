@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import Annotated, Any
 
-import numpy as np
-
 from benchmarks.harness import Row, benchmark, records
 from judgesmith.metrics import PairedEstimate
 from judgesmith.metrics.correlation import agreement_difference
@@ -37,7 +35,7 @@ def differences(
             sources=[rows[k]["source_id"] for k in kept],
             statistic="kendall" if level == "sample" else "pearson",
             level=level,
-            rng=np.random.default_rng(0),
+            seed=0,
         )
 
 

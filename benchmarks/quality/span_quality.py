@@ -115,7 +115,7 @@ def span_quality(
     dataset = DataSet(name=set, items=tuple(items))
     settings = SpanSettings(overlap=overlap)
     one, base = (
-        evaluate_spans(each, dataset, settings=settings, rng=np.random.default_rng(0))
+        evaluate_spans(each, dataset, settings=settings, seed=0)
         for each in (found, marking_all(found))
     )
     yield from rows(one, base)

@@ -70,7 +70,7 @@ def compared(name: str, seed: int, n_trials: int, n_sources: int | None) -> dict
                 "confirmation": confirmation,
             },
         }
-    gain = objective.gain(tables["protocol"], tables["random"], rng=np.random.default_rng(seed))
+    gain = objective.gain(tables["protocol"], tables["random"], seed=np.random.default_rng(seed))
     rows = {
         "sources": [int(one) for one in held.groups],
         "human": held.human.tolist(),

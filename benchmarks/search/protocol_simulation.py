@@ -31,6 +31,7 @@ from benchmarks.search.simulated_protocols import (
     protocol_space,
 )
 from judgesmith.metrics import PairedEstimate
+from judgesmith.metrics.arrays import Seed
 from judgesmith.metrics.correlation import RatedPart, mean_agreement_difference
 from judgesmith.optimizers import (
     Agreement,
@@ -54,7 +55,7 @@ class QuickQ(Agreement):
     """Q, with differences that are resampled 200 times where it is otherwise 1000."""
 
     def gain(
-        self, first: PredictionTable, second: PredictionTable, *, rng: np.random.Generator
+        self, first: PredictionTable, second: PredictionTable, *, seed: Seed
     ) -> PairedEstimate:
         """Return the paired difference of two predictions of the same rows."""
         one, other = (
@@ -62,7 +63,7 @@ class QuickQ(Agreement):
             for of in (first, second)
         )
         return mean_agreement_difference(
-            [one], [other], statistic="q", level="dataset", rng=rng, n_resamples=N_RESAMPLES
+            [one], [other], statistic="q", level="dataset", seed=seed, n_resamples=N_RESAMPLES
         )
 
 

@@ -64,7 +64,7 @@ def difference(first: PredictionTable, second: PredictionTable, draws: int) -> P
         systems=second.systems,
         statistic="q",
         level="sample",
-        rng=np.random.default_rng([0, 12]),
+        seed=np.random.default_rng([0, 12]),
         n_resamples=draws,
     )
 

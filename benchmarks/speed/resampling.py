@@ -46,7 +46,7 @@ def interval(given: Matrices, statistic: str, level: str, resample: str, n_draws
         level=level,
         resample=resample,
         n_resamples=n_draws,
-        rng=np.random.default_rng(1),
+        seed=1,
     )
 
 
@@ -61,7 +61,7 @@ def permutations(given: Matrices, statistic: str, n_draws: int) -> None:
         level="sample",
         swap="both",
         n_permutations=n_draws,
-        rng=np.random.default_rng(1),
+        seed=1,
     )
 
 

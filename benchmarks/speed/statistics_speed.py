@@ -106,7 +106,7 @@ def kappa_speed(*, items: int = 1600, rounds: int = 100) -> Iterator[Row]:
         ours, other = (1e6 * min(side) for side in zip(*took, strict=True))
         yield {"weights": weights, "us": ours, "scikit-learn us": other, "times": other / ours}
     for name, per_source in (("one row per source", 1), ("16 rows per source", 16)):
-        given = {"sources": np.arange(items) // per_source, "levels": LEVELS, "rng": rng}
+        given = {"sources": np.arange(items) // per_source, "levels": LEVELS, "seed": rng}
         took = mean_time(
             lambda given=given: weighted_kappa_interval(human, judge, **given, n_resamples=10_000),
             3,
@@ -141,7 +141,7 @@ def discernment_speed(*, rounds: int = 50) -> Iterator[Row]:
             perturbations=[str(place) for place in range(12)],
             levels=["character"] * 4 + ["word"] * 4 + ["sentence"] * 4,
             metrics=["coherence", "consistency", "fluency", "relevance"],
-            rng=rng,
+            seed=rng,
         )
 
     calls: dict[str, tuple[Callable[[], object], int]] = {
@@ -181,7 +181,7 @@ def growth(*, scores: int = 20_000, characters: int = 40_000, timed: int = 100) 
     human = rng.integers(1, 6, size=1200).astype(float)
     predicted = human + rng.normal(size=1200)
     given = {"sources": np.repeat(np.arange(100), 12), "statistic": "q", "level": "dataset"}
-    ours = shortest(lambda: agreement_interval(human, predicted, **given, rng=rng))
+    ours = shortest(lambda: agreement_interval(human, predicted, **given, seed=rng))
     theirs = shortest(lambda: [q_by_scipy(predicted, human) for _ in range(timed)], rounds=1)
     theirs *= 1000 / timed
     row = {"what": "1,000 resamples of Q on 1,200 rows", "seconds": ours, "SciPy": theirs}

@@ -15,7 +15,7 @@ Arguments mean the same everywhere. ``human``, ``judge`` and ``other`` have one 
 or None in a judge's is unscored. ``sources`` and ``systems`` are labels, one per row: what was
 responded to, and who responded. Without ``sources=`` rows are resampled; with it, the rows of a
 source are resampled together. ``confidence`` is the nominal coverage of an interval, a fraction;
-``rng`` is a seed or a ``numpy.random.Generator``; ``n_resamples`` is 20 or more.
+``seed`` is a whole number or a ``numpy.random.Generator``; ``n_resamples`` is 20 or more.
 
 A ``ValueError`` names lists that do not pair up, a missing or infinite human score, a missing
 label, text where numbers belong, or a setting out of its range; a ``TypeError`` other kinds.

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Rng = int | np.random.Generator
+Seed = int | np.random.Generator
 """Where draws come from: a generator, or the seed of one."""
 
 
@@ -42,17 +42,17 @@ def _refuse_misaligned(human: Any, judge: Any, name: str) -> None:
         )
 
 
-def generator(rng: Rng) -> np.random.Generator:
-    """Return ``rng``, or the generator that a whole number seeds."""
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if isinstance(rng, bool) or not isinstance(rng, int | np.integer):
+def generator(seed: Seed) -> np.random.Generator:
+    """Return ``seed``, or the generator that a whole number seeds."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
         raise TypeError(
-            f"rng must be a whole number or a numpy.random.Generator; got {type(rng).__name__}."
+            f"seed must be a whole number or a numpy.random.Generator; got {type(seed).__name__}."
         )
-    if rng < 0:
-        raise ValueError(f"rng must be 0 or more, or a numpy.random.Generator; got {rng}.")
-    return np.random.default_rng(rng)
+    if seed < 0:
+        raise ValueError(f"seed must be 0 or more, or a numpy.random.Generator; got {seed}.")
+    return np.random.default_rng(seed)
 
 
 def group_codes(

@@ -66,7 +66,7 @@ def pareto_members(search: FrontSearch[JudgeOnRows], *, seed: int) -> tuple[Pare
     for one in search.members:
         table = one.candidate.table(rows)
         estimates = {
-            name: aim.estimate(table, rng=np.random.default_rng([seed, 12]))
+            name: aim.estimate(table, seed=np.random.default_rng([seed, 12]))
             for name, aim in zip(several.names, several.aims, strict=True)
         }
         found.append(

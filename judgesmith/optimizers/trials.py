@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from judgesmith.errors import InputError
+from judgesmith.metrics.arrays import Seed, generator
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
 from judgesmith.optimizers.rows import folds_by_source
@@ -166,7 +167,7 @@ class ImprovementTest:
         *,
         start: int = 0,
         learned: bool = False,
-        rng: np.random.Generator,
+        seed: Seed,
     ) -> ConfirmationResult | None:
         """Return the best candidate that passes, or else the best one; None where none ranks above.
 
@@ -175,7 +176,7 @@ class ImprovementTest:
 
         Parameters
         ----------
-        objective, start, learned, rng
+        objective, start, learned, seed
             What is maximized, the number of the start, whether candidates were proposed by what
             others came to on these rows, and what draws blocks and signs.
         compared : dict of int to (PredictionTable, PredictionTable)
@@ -183,6 +184,7 @@ class ImprovementTest:
         ranks : dict of int to tuple
             Of the start, and of those candidates that may be taken.
         """
+        rng = generator(seed)
         others = {number: pair for number, pair in compared.items() if number != start}
         if not others:
             return None
@@ -195,7 +197,7 @@ class ImprovementTest:
             {n: pair[0].parts[0].n for n, pair in others.items()},
             start=start,
             learned=learned,
-            rng=rng,
+            seed=rng,
         )
 
     def decided(
@@ -207,9 +209,10 @@ class ImprovementTest:
         *,
         start: int = 0,
         learned: bool = False,
-        rng: np.random.Generator,
+        seed: Seed,
     ) -> ConfirmationResult | None:
         """Return the same from the shares of each gain, and the ``values`` of both on its rows."""
+        rng = generator(seed)
         own = ranks[start]
         above = [number for number, rank in ranks.items() if rank > own]
         above.sort(key=lambda number: ranks[number], reverse=True)
@@ -255,7 +258,7 @@ def select_trial(
         return start, None
     if rule is not None:
         rng = np.random.default_rng([seed, 6])
-        found = rule.best(objective, compared, ranks, start=start, learned=learned, rng=rng)
+        found = rule.best(objective, compared, ranks, start=start, learned=learned, seed=rng)
         return (start if found is None or not found.passed else found.number), found
     best = max(sorted(ranks, key=lambda number: number != start), key=lambda number: ranks[number])
     if best == start:

@@ -69,7 +69,7 @@ def test_reading(keep, folder):
 
 
 def test_describing(keep, data):
-    found = e.describe(data, rng=rng())
+    found = e.describe(data, seed=rng())
     assert isinstance(found, e.Description)
     keep("description", found)
     targets = d.targets_of(data, "faithfulness+fluency", "median")
@@ -101,7 +101,7 @@ def test_compiling(keep, data):
 
 
 def test_evaluating(keep, folder, data, judge):
-    found = judgesmith.evaluate(judge("active-critic"), data, rng=rng())
+    found = judgesmith.evaluate(judge("active-critic"), data, seed=rng())
     assert judgesmith.evaluate is e.evaluate_judge
     assert isinstance(found, e.Evaluation)
     keep("judge", {name: getattr(found, name) for name in ("target", "n_unseen", "n_seen")})
@@ -110,13 +110,13 @@ def test_evaluating(keep, folder, data, judge):
     path = scored(folder, judge("direct"), data)
     scores = judgesmith.read_scores(path, data)
     assert judgesmith.read_scores is d.read_scores
-    found = e.evaluate_scores(scores, data, d.targets_of(data), rng=rng())
+    found = e.evaluate_scores(scores, data, d.targets_of(data), seed=rng())
     keep("scores", found)
 
 
 def test_comparing(keep, data):
     first, second = ActiveCritic(variant="coarse"), DirectJudge()
-    found = judgesmith.compare(first, second, data, rng=rng(), objective="kendall@sample")
+    found = judgesmith.compare(first, second, data, seed=rng(), objective="kendall@sample")
     assert judgesmith.compare is e.compare_judges
     assert isinstance(found, e.Comparison)
     keep("found", found.gain)
@@ -170,7 +170,7 @@ def test_versions(keep, folder, data):
     found = e.discern(
         e.score_perturbed(AnnotatorJudge(), versions, by="score"),
         versions,
-        rng=rng(),
+        seed=rng(),
         n_resamples=100,
     )
     assert isinstance(found, e.Discerned)
@@ -185,7 +185,7 @@ def test_versions(keep, folder, data):
 def test_drifting(keep, folder, data, judge):
     saved = judge("vanilla")
     before = e.reference_distribution(saved)
-    now = e.load_scores(scored(folder, saved, data), judge=saved.fingerprint, rng=rng())
+    now = e.load_scores(scored(folder, saved, data), judge=saved.fingerprint, seed=rng())
     found = e.drift_between(before, now.snapshot)
     assert isinstance(found, e.DriftReport)
     keep("shifts", found.shifts, whole=False)
@@ -250,14 +250,14 @@ def built(data):
 def test_perspectives(keep, folder, built, judge):
     for perspective in ("global", "local"):
         found = e.perspective_of_judge(
-            judge("active-critic"), built, perspective=perspective, rng=rng()
+            judge("active-critic"), built, perspective=perspective, seed=rng()
         )
         assert isinstance(found, e.PerspectiveReport)
         keep(perspective, found, whole=False)
     path = scored(folder, judge("active-critic"), built)
     scores = e.recorded_by_criterion(path, built)
     keep("criteria", sorted(scores))
-    found = e.perspective_of_scores(scores, built, perspective="local", rng=rng())
+    found = e.perspective_of_scores(scores, built, perspective="local", seed=rng())
     keep("scores", found, whole=False)
     compared = e.compare_directly(
         PairwiseJudge(), built, "faithfulness", samples=1, differences=(1, 2)

@@ -31,7 +31,7 @@ def labelled(*given, criterion="overall", **more):
 
 
 def described(data, **more):
-    return describe(data, rng=np.random.default_rng(0), **more)
+    return describe(data, seed=0, **more)
 
 
 def test_check_counts_labels_ties_and_the_undecided():

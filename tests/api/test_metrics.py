@@ -94,7 +94,7 @@ def test_intervals(keep, rated):
                 **both,
                 statistic="kendall",
                 level="dataset",
-                rng=rng(),
+                seed=rng(),
                 n_resamples=200,
                 resample=resample,
                 method=method,
@@ -114,7 +114,7 @@ def test_intervals(keep, rated):
         keep(interval.__name__, interval(human, judge, **how))
     for difference in differences:
         keep(difference.__name__, difference(human, judge, other, **how))
-    how = {"statistic": "pearson", "level": "sample", "rng": rng(), "n_resamples": 200}
+    how = {"statistic": "pearson", "level": "sample", "seed": rng(), "n_resamples": 200}
     found = correlation.agreement_difference(human, judge, other, **both, **how)
     assert isinstance(found, m.PairedEstimate)
     keep("paired", found)
@@ -127,8 +127,8 @@ def test_intervals(keep, rated):
         correlation.RatedPart(judge=other[30:], human=human[30:], sources=rated["sources"][30:]),
     ]
     how = {"statistic": "q", "level": "dataset", "n_resamples": 200}
-    keep("averaged", correlation.mean_agreement_interval(parts, rng=rng(), **how))
-    keep("averaged paired", correlation.mean_agreement_difference(parts, others, rng=rng(), **how))
+    keep("averaged", correlation.mean_agreement_interval(parts, seed=rng(), **how))
+    keep("averaged paired", correlation.mean_agreement_difference(parts, others, seed=rng(), **how))
     mean = resampling.jackknife_interval(
         lambda rows: human[rows].mean(), sources=rated["sources"], n=60
     )
@@ -160,11 +160,11 @@ def test_people_among_themselves(keep, rated):
         assert isinstance(found, ratings.IntraclassCorrelation)
         keep(f"intraclass {model}", found)
     keep("intraclass", ratings.icc_interval(whole, of="mean"))
-    ceiling = keep("ceiling", m.human_ceiling(raters, rng=rng()))
+    ceiling = keep("ceiling", m.human_ceiling(raters, seed=rng()))
     assert isinstance(ceiling, ratings.HumanCeiling)
-    assert isinstance(keep("rest", ratings.rater_vs_rest(raters, rng=rng())), ratings.RaterVsRest)
-    keep("pairwise", ratings.pairwise_rater_agreement(raters, statistic="spearman", rng=rng()))
-    keep("kappa", ratings.pairwise_kappa(raters, levels=LEVELS, rng=rng()))
+    assert isinstance(keep("rest", ratings.rater_vs_rest(raters, seed=rng())), ratings.RaterVsRest)
+    keep("pairwise", ratings.pairwise_rater_agreement(raters, statistic="spearman", seed=rng()))
+    keep("kappa", ratings.pairwise_kappa(raters, levels=LEVELS, seed=rng()))
     keep("modes", ratings.modes(raters))
     counts = keep("unanimous", ratings.unanimous_counts(raters, levels=LEVELS))
     assert isinstance(counts, ratings.UnanimousCounts)
@@ -178,8 +178,8 @@ def test_levels(keep, rated):
         given = {"levels": LEVELS, "weights": weights}
         keep(f"kappa {weights}", {"value": m.weighted_kappa(people, first, **given)})
     given = {"sources": rated["sources"], "levels": LEVELS}
-    keep("interval", m.weighted_kappa_interval(people, first, **given, rng=rng()))
-    keep("paired", m.weighted_kappa_difference(people, first, second, **given, rng=rng()))
+    keep("interval", m.weighted_kappa_interval(people, first, **given, seed=rng()))
+    keep("paired", m.weighted_kappa_difference(people, first, second, **given, seed=rng()))
     found = keep("confusion", m.confusion_matrix(people, first, levels=LEVELS))
     assert isinstance(found, ratings.ConfusionMatrix)
     keep("recall", found.recall)
@@ -218,7 +218,7 @@ def test_preferences(keep, rated):
     assert isinstance(found, pairs.PreferenceAgreement)
     found = keep("order", pairs.order_consistency(given, swapped))
     assert isinstance(found, pairs.OrderConsistency)
-    found = keep("position", audits.position_bias(given, swapped, rng=rng()))
+    found = keep("position", audits.position_bias(given, swapped, seed=rng()))
     assert isinstance(found, audits.PositionBias)
     keep("majority", pairs.majority_preference([[1, 1, 0], [1, 0, None], [0.5, 0.5, 1]]))
     games = {"first": ["a", "a", "b"] * 20, "second": ["b", "c", "c"] * 20}
@@ -239,7 +239,7 @@ def test_two_judges(keep, rated):
             statistic="kendall",
             level="dataset",
             swap=swap,
-            rng=rng(),
+            seed=rng(),
             n_permutations=200,
         )
         assert isinstance(found, comparing.SignificanceTest)
@@ -252,7 +252,7 @@ def test_two_judges(keep, rated):
     keep("williams of", comparing.williams_of_correlations(0.5, 0.3, 0.6, n=103))
     keep("holm", m.holm([0.04, 0.01, np.nan, 0.03]))
     keep("benjamini", comparing.benjamini_hochberg([0.04, 0.01, np.nan, 0.03]))
-    how = {"statistic": "q", "level": "dataset", "rng": rng(), "n_resamples": 200}
+    how = {"statistic": "q", "level": "dataset", "seed": rng(), "n_resamples": 200}
     pilot = correlation.agreement_interval(human, judge, sources=rated["sources"], **how)
     paired = correlation.agreement_difference(human, judge, other, sources=rated["sources"], **how)
     keep(
@@ -276,7 +276,7 @@ def test_calibration(keep, rated):
         assert isinstance(found, calibration.ScoreMap)
         keep(name, found([10, 40, 60, 90, None]))
     crossed = calibration.cross_calibrated(
-        human, judge, fit=calibration.affine_map, n_folds=4, rng=rng()
+        human, judge, fit=calibration.affine_map, n_folds=4, seed=rng()
     )
     keep("crossed", crossed)
     found = keep("error", m.calibration_error(human, crossed, sources=sources, n_bins=5))
@@ -312,14 +312,14 @@ def test_abstaining(keep, rated):
     keep("area", {"value": calibration.risk_coverage_error(losses, certainty=certainty)})
     sure = np.arange(300)
     wrong = np.where(sure < 100, sure % 3 == 0, sure % 50 == 0)
-    found = calibration.certified_threshold(wrong, certainty=sure, max_risk=0.1, rng=rng())
+    found = calibration.certified_threshold(wrong, certainty=sure, max_risk=0.1, seed=rng())
     assert isinstance(found, calibration.CertifiedThreshold)
     keep("threshold", found)
 
 
 def test_audits(keep, rated):
     judge, human = rated["judge"], rated["human"]
-    given = {"sources": rated["sources"], "rng": rng(), "n_resamples": 200}
+    given = {"sources": rated["sources"], "seed": rng(), "n_resamples": 200}
     found = keep("length", audits.length_bias(human, judge, rated["lengths"], **given))
     assert isinstance(found, audits.LengthBias)
     found = keep("gaps", audits.group_gaps(human, rated["levels"], rated["systems"], **given))
@@ -329,7 +329,9 @@ def test_audits(keep, rated):
     found = keep("own", audits.self_preference(human, rated["levels"], own=own, **given))
     assert isinstance(found, audits.SelfPreference)
     places = np.tile([1, 2, 3], N_SOURCES)
-    found = keep("places", audits.place_effects(judge, places, sources=rated["sources"], rng=rng()))
+    found = keep(
+        "places", audits.place_effects(judge, places, sources=rated["sources"], seed=rng())
+    )
     assert isinstance(found, audits.PlaceEffects)
     found = keep("use", audits.scale_use(rated["levels"], levels=LEVELS))
     assert isinstance(found, audits.ScaleUse)
@@ -362,7 +364,7 @@ def test_systems(keep, rated):
 
 def test_pass_rates(keep, rated):
     human = np.where(np.arange(60) % 4 == 0, np.nan, rated["human"] > 3)
-    given = {"systems": rated["systems"], "sources": rated["sources"], "rng": rng()}
+    given = {"systems": rated["systems"], "sources": rated["sources"], "seed": rng()}
     found = m.corrected_rates(human, rated["judge"] > 50, **given)
     assert isinstance(found, verdicts.PassRates)
     assert isinstance(found.systems[0], verdicts.PassRate)
@@ -388,18 +390,18 @@ def test_spans(keep):
         [(1, 2)],
     ]
     other: list[list[spans.Span]] = [[(4, 9)], [(3, 8)], [], [(0, 1)], [(1, 3)], []]
-    found = spans.span_character_agreement(gold, said, rng=rng(), weighted=False)
+    found = spans.span_character_agreement(gold, said, seed=rng(), weighted=False)
     assert isinstance(found, spans.SpanAgreement)
     keep("characters", found)
     keep(
         "matched",
-        spans.matched_span_agreement(gold, said, rng=rng(), iou_threshold=0, partial=True),
+        spans.matched_span_agreement(gold, said, seed=rng(), iou_threshold=0, partial=True),
     )
-    second = spans.span_character_agreement(gold, other, rng=rng())
+    second = spans.span_character_agreement(gold, other, seed=rng())
     for statistic in get_args(spans.SpanStatistic):
         keep(
             statistic,
-            spans.span_agreement_difference(found, second, statistic=statistic, rng=rng()),
+            spans.span_agreement_difference(found, second, statistic=statistic, seed=rng()),
         )
 
 
@@ -418,7 +420,7 @@ def test_discernment(keep):
         perturbations=["typos", "negation", "nothing"],
         levels=levels,
         metrics=["fluency", "coherence"],
-        rng=rng(),
+        seed=rng(),
         n_resamples=200,
         weights={"typos": {"fluency": 1.0, "coherence": 0.0}},
     )
@@ -438,14 +440,14 @@ def test_discernment(keep):
         )
     scores = keep("scores", perturbations.discernment_score(np.log([0.05, 0.0025, 1])))
     keep("average", {"value": perturbations.average_discernment(scores, levels)})
-    keep("needed", perturbations.items_needed(originals[:12], versions[0][:12], rng=rng()))
+    keep("needed", perturbations.items_needed(originals[:12], versions[0][:12], seed=rng()))
     keep("experts", perturbations.EXPERT_WEIGHTS)
     assert np.shape(log_p) == ()
 
 
 @pytest.mark.parametrize(
     ("given", "meant"),
-    [("groups", "sources"), ("source", "sources"), ("seed", "rng"), ("conf_level", "confidence")],
+    [("groups", "sources"), ("source", "sources"), ("rng", "seed"), ("conf_level", "confidence")],
 )
 def test_a_setting_named_as_elsewhere_says_its_name_here(rated, given, meant):
     scores = rated["human"], rated["judge"], rated["other"]

@@ -168,7 +168,7 @@ def test_verdicts_are_counted_by_the_threshold_of_a_table():
     wrong = {"fail": (passed & ~good).sum(), "pass": (~passed & good).sum()}
     cost = o.parse_objective("-cost(fail=5)").value(table)
     assert cost == pytest.approx(-(5 * wrong["fail"] + wrong["pass"]) / 60)
-    both = o.parse_objective("balanced_accuracy").estimate(table, rng=np.random.default_rng(0))
+    both = o.parse_objective("balanced_accuracy").estimate(table, seed=0)
     assert both.value == pytest.approx((found["tpr"] + found["tnr"]) / 2)
     assert both.low < both.value < both.high
 

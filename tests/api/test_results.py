@@ -3,7 +3,6 @@
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from tags import Tags
 
@@ -38,7 +37,7 @@ def results(data):
         "labels": labelled.labels,
         "labelled": labelled,
         "comparison": judgesmith.compare(critic, judgesmith.ActiveCritic(), data),
-        "description": e.describe(data, rng=np.random.default_rng(0)),
+        "description": e.describe(data, seed=0),
         "inferred": judgesmith.infer(data),
         "data": data,
         "rows": evaluation.rows,
@@ -46,7 +45,7 @@ def results(data):
         "diagnostics": evaluation.besides.length,
         "panel": e.learn_panel({"a": compiled.saved, "b": other.saved}, data),
         "perturbed": versions,
-        "discerned": e.discern(scores, versions, rng=np.random.default_rng(0), n_resamples=100),
+        "discerned": e.discern(scores, versions, seed=0, n_resamples=100),
         "recheck": e.recheck_judge(compiled.saved),
         "suggested": e.suggest(compiled.saved, pool, n=4, n_random=2),
         "ablation": e.ablation(

@@ -161,13 +161,13 @@ def test_every_source_once_is_the_number_itself(objective, table_for):
 
 def test_a_judge_is_no_better_than_itself(objective, table_for):
     table = table_for()
-    gain = objective.gain(table, table, rng=np.random.default_rng(0))
+    gain = objective.gain(table, table, seed=0)
     assert (gain.value, gain.low, gain.high) == (0, 0, 0)
 
 
 def test_an_estimate_is_of_the_number(objective, table_for):
     table = table_for()
-    found = objective.estimate(table, rng=np.random.default_rng(0))
+    found = objective.estimate(table, seed=0)
     assert found.value == pytest.approx(objective.unconditional().value(table))
     assert found.low <= found.value <= found.high
 

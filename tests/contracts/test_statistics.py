@@ -57,8 +57,8 @@ def test_arguments_come_in_one_order_and_the_rest_by_name(family):
         by_name = {one.name: one.default for one in given if one.kind is one.KEYWORD_ONLY}
         if function is not family.functions[0]:
             assert (by_name["sources"], by_name["confidence"]) == (None, 0.95)
-        if "rng" in by_name:
-            assert by_name["rng"] == 0
+        if "seed" in by_name:
+            assert by_name["seed"] == 0
 
 
 def test_all_three_speak_of_one_number(family):
@@ -94,10 +94,10 @@ def test_the_order_of_rows_says_nothing(family):
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_seed_and_its_generator_draw_the_same(name):
     for ask in (Family(name).interval, Family(name).difference):
-        assert ask(rng=3) == ask(rng=np.random.default_rng(3)) == ask(rng=3)
-        assert ask(rng=3) != ask(rng=4)
-        with pytest.raises(TypeError, match="rng"):
-            ask(rng="3")
+        assert ask(seed=3) == ask(seed=np.random.default_rng(3)) == ask(seed=3)
+        assert ask(seed=3) != ask(seed=4)
+        with pytest.raises(TypeError, match="seed"):
+            ask(seed="3")
 
 
 def test_against_itself_a_judge_is_no_better(family):

@@ -33,7 +33,7 @@ rows = st.lists(
 
 def gaps(predicted, human, groups, seed=0, **settings):
     settings = {"n_resamples": 20} | settings
-    return group_gaps(human, predicted, groups, rng=np.random.default_rng(seed), **settings)
+    return group_gaps(human, predicted, groups, seed=np.random.default_rng(seed), **settings)
 
 
 def answers(rng, n_sources=60, easier=0.0, favoured=0.0):
@@ -148,7 +148,7 @@ def test_a_group_without_a_scored_row_is_undefined_and_counted():
         ({"statistic": "r"}, ValueError, "statistic must be one of"),
         ({"sources": [1]}, ValueError, "sources must hold one label"),
         ({"n_resamples": 1}, ValueError, "at least 20 resamples"),
-        ({"rng": None}, TypeError, "rng must be a whole number or a numpy.random.Generator"),
+        ({"seed": None}, TypeError, "seed must be a whole number or a numpy.random.Generator"),
     ],
 )
 def test_what_cannot_be_is_refused(change, error, message):
@@ -156,7 +156,7 @@ def test_what_cannot_be_is_refused(change, error, message):
         "judge": [1, 2, 3],
         "human": [1, 2, 3],
         "groups": ["a", "b", "b"],
-        "rng": np.random.default_rng(0),
+        "seed": np.random.default_rng(0),
     }
     with pytest.raises(error, match=message):
         group_gaps(**(given | change))
@@ -172,7 +172,7 @@ rows_of_length_bias = st.lists(
 
 def bias(predicted, human, lengths, seed=0, **settings):
     settings = {"n_resamples": 20} | settings
-    return length_bias(human, predicted, lengths, rng=np.random.default_rng(seed), **settings)
+    return length_bias(human, predicted, lengths, seed=np.random.default_rng(seed), **settings)
 
 
 def slope(judge, human, length):
@@ -288,7 +288,7 @@ def test_unscored_rows_are_left_out_and_counted():
         ({"reliability": 0}, ValueError, "reliability must be above 0"),
         ({"sources": [1, 2]}, ValueError, "sources must hold one label per item"),
         ({"sources": [1, 2, None]}, ValueError, "sources holds a missing label"),
-        ({"rng": 1.5}, TypeError, "rng must be a whole number or a numpy.random.Generator"),
+        ({"seed": 1.5}, TypeError, "seed must be a whole number or a numpy.random.Generator"),
     ],
 )
 def test_what_cannot_be_is_refused_of_length_bias(change, error, message):
@@ -296,7 +296,7 @@ def test_what_cannot_be_is_refused_of_length_bias(change, error, message):
         "judge": [1, 2, 3],
         "human": [1, 2, 3],
         "lengths": [1, 2, 3],
-        "rng": np.random.default_rng(0),
+        "seed": np.random.default_rng(0),
     }
     with pytest.raises(error, match=message):
         length_bias(**(given | change))
@@ -319,33 +319,33 @@ OWN = np.arange(12) % 2 == 0
 
 def test_a_judge_that_repeats_people_has_no_interval_since_no_resample_differs():
     lengths = [3, 9, 4, 8, 2, 7, 5, 6, 9, 1, 8, 3]
-    found = length_bias(HUMAN, HUMAN, lengths, rng=rng())
+    found = length_bias(HUMAN, HUMAN, lengths, seed=rng())
     assert found.slope.value == pytest.approx(0, abs=1e-12)
     assert undefined(found.slope, found.rank_slope)
     assert not undefined(found.correlation)
-    own = self_preference(HUMAN, HUMAN, own=OWN, rng=rng())
+    own = self_preference(HUMAN, HUMAN, own=OWN, seed=rng())
     assert undefined(own.gap, own.adjusted)
     assert not undefined(own.judge_gap)
-    groups = group_gaps(HUMAN, HUMAN, OWN, rng=rng())
+    groups = group_gaps(HUMAN, HUMAN, OWN, seed=rng())
     assert undefined(groups.largest, *(each.gap for each in groups.groups))
     assert np.isnan([groups.p_value, groups.groups[0].p_value]).all()
 
 
 def test_a_constant_judge_has_no_interval_at_any_place():
-    found = place_effects([0.1] * 12, [1, 2, 3] * 4, rng=rng())
+    found = place_effects([0.1] * 12, [1, 2, 3] * 4, seed=rng())
     assert [each.value for each in found.effects] == [0, 0, 0]
     assert undefined(found.slope, *found.effects)
 
 
 def test_answers_that_all_changed_towards_one_place_leave_room_for_others():
-    found = position_bias([1] * 8, [0] * 8, rng=rng())
+    found = position_bias([1] * 8, [0] * 8, seed=rng())
     assert (found.bias.value, found.inconsistent.value) == (0.5, 1)
     assert undefined(found.bias)
     assert 0.5 < found.inconsistent.low < 0.8
     assert found.inconsistent.high == 1
     assert found.among_inconsistent.low < 0.3
     assert found.among_inconsistent.high == 0.5
-    never = position_bias([1] * 8, [1] * 8, rng=rng())
+    never = position_bias([1] * 8, [1] * 8, seed=rng())
     assert never.inconsistent.low == 0
     assert never.inconsistent.high > 0.2
     assert np.isnan(never.among_inconsistent.value)
@@ -355,15 +355,15 @@ def test_answers_that_all_changed_towards_one_place_leave_room_for_others():
 def test_more_groups_and_places_than_fit_are_refused():
     scores = np.arange(5000.0)
     with pytest.raises(ValueError, match="5000 sources times 5000 groups or places are more than"):
-        group_gaps(scores, scores, np.arange(5000), rng=rng())
+        group_gaps(scores, scores, np.arange(5000), seed=rng())
     with pytest.raises(ValueError, match="5000 sources times 5000 groups or places are more than"):
-        place_effects(scores, scores, rng=rng())
+        place_effects(scores, scores, seed=rng())
 
 
 def test_labels_that_are_none_are_refused_by_name():
     scores = [1, 2, 3]
     with pytest.raises(TypeError, match="groups must be a sequence of labels"):
-        group_gaps(scores, scores, None, rng=rng())
+        group_gaps(scores, scores, None, seed=rng())
     with pytest.raises(TypeError, match="systems must be a sequence of labels"):
         system_means(scores, scores, systems=None)
     with pytest.raises(TypeError, match="systems must be a sequence of labels"):
@@ -373,8 +373,8 @@ def test_labels_that_are_none_are_refused_by_name():
 def test_scores_that_squares_would_overflow_are_refused():
     huge = [1e308, -1e308, 1, 2]
     for call in (
-        lambda: group_gaps([1, 2, 3, 4], huge, [0, 0, 1, 1], rng=rng()),
-        lambda: place_effects(huge, [1, 2, 1, 2], rng=rng()),
+        lambda: group_gaps([1, 2, 3, 4], huge, [0, 0, 1, 1], seed=rng()),
+        lambda: place_effects(huge, [1, 2, 1, 2], seed=rng()),
         lambda: scale_use(huge),
         lambda: system_means(huge, huge, systems=["a"] * 4),
     ):
@@ -395,12 +395,12 @@ answer = st.sampled_from([0.0, 0.5, 1.0, np.nan])
 
 def bias_of_position(in_order, swapped, seed=0, **settings):
     settings = {"n_resamples": 20} | settings
-    return position_bias(in_order, swapped, rng=np.random.default_rng(seed), **settings)
+    return position_bias(in_order, swapped, seed=np.random.default_rng(seed), **settings)
 
 
 def effects(predicted, places, seed=0, **settings):
     settings = {"n_resamples": 20} | settings
-    return place_effects(predicted, places, rng=np.random.default_rng(seed), **settings)
+    return place_effects(predicted, places, seed=np.random.default_rng(seed), **settings)
 
 
 @pytest.mark.no_cover
@@ -475,7 +475,7 @@ def test_intervals_over_sources_cover_about_as_often_as_they_claim():
 def test_answers_that_cannot_be_are_refused(change, message):
     answers = {"given": [1, 0, 1], "swapped": [1, 0, 0]} | change
     with pytest.raises(ValueError, match=message):
-        position_bias(**answers, rng=np.random.default_rng(0))
+        position_bias(**answers, seed=0)
 
 
 @pytest.mark.no_cover
@@ -664,7 +664,7 @@ rows_of_self_preference = st.lists(
 
 def preference(predicted, human, own, seed=0, **settings):
     settings = {"n_resamples": 20} | settings
-    return self_preference(human, predicted, own=own, rng=np.random.default_rng(seed), **settings)
+    return self_preference(human, predicted, own=own, seed=np.random.default_rng(seed), **settings)
 
 
 def answers_of_self_preference(rng, n_sources=30, better=0.0, favoured=0.0, noise=0.5):

@@ -375,9 +375,7 @@ def test_each_row_is_mapped_without_its_source():
         seen.append(set(p))
         return affine_map(h, p)
 
-    mapped = cross_calibrated(
-        human, predicted, fit=fit, sources=sources, n_folds=4, rng=np.random.default_rng(0)
-    )
+    mapped = cross_calibrated(human, predicted, fit=fit, sources=sources, n_folds=4, seed=0)
     assert len(seen) == 4
     for score, source, value in zip(predicted, sources, mapped, strict=True):
         without = [set(predicted[sources == source]) & taught for taught in seen]
@@ -394,12 +392,12 @@ def test_maps_learned_elsewhere_show_that_a_useless_judge_is_useless():
         predicted, human = rng.normal(size=(2, 60))
         flat = np.mean((human - human.mean()) ** 2)
         seen = isotonic_map(human, predicted)(predicted)
-        honest = cross_calibrated(human, predicted, fit=isotonic_map, rng=rng)
+        honest = cross_calibrated(human, predicted, fit=isotonic_map, seed=rng)
         gains.append([flat - np.mean((scores - human) ** 2) for scores in (seen, honest)])
     assert np.mean(gains, axis=0)[0] > 0.02
     assert np.mean(gains, axis=0)[1] < 0
     rows = [None, 1, 2, 3, 4, 5, 6, 7]
-    assert np.isnan(cross_calibrated(range(8), rows, fit=affine_map, n_folds=2, rng=rng)[0])
+    assert np.isnan(cross_calibrated(range(8), rows, fit=affine_map, n_folds=2, seed=rng)[0])
 
 
 def test_folds_that_cannot_be_dealt_are_refused():
@@ -410,9 +408,9 @@ def test_folds_that_cannot_be_dealt_are_refused():
         (3, "n_folds must be from 2 to the number of sources, 2"),
     ):
         with pytest.raises(ValueError, match=said):
-            cross_calibrated([1, 2], [1, 2], fit=affine_map, n_folds=n_folds, rng=rng)
-    with pytest.raises(TypeError, match="rng"):
-        cross_calibrated([1, 2], [1, 2], fit=affine_map, rng="0", n_folds=2)
+            cross_calibrated([1, 2], [1, 2], fit=affine_map, n_folds=n_folds, seed=rng)
+    with pytest.raises(TypeError, match="seed"):
+        cross_calibrated([1, 2], [1, 2], fit=affine_map, seed="0", n_folds=2)
 
 
 @pytest.mark.parametrize("bounds", [(5, 1), (1,), 3, (1, 2, 3), (0, np.inf), (np.nan, 1), "ab"])

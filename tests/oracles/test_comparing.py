@@ -169,7 +169,7 @@ def test_over_few_inputs_the_p_value_is_the_share_of_all_permutations():
         level="dataset",
         swap="inputs",
         n_permutations=20_000,
-        rng=np.random.default_rng(0),
+        seed=0,
     )
     assert found.p_value == pytest.approx(np.mean(extreme), abs=0.01)
     assert found.statistic == pytest.approx(observed)
@@ -217,7 +217,7 @@ def test_p_values_agree_with_another_implementation(level, swap, statistic, p_va
         level=level,
         swap=swap,
         n_permutations=4000,
-        rng=np.random.default_rng(0),
+        seed=0,
     )
     # Four standard errors of the difference of two shares, of 1,999 and of 4,000 permutations.
     assert found.p_value == pytest.approx(
@@ -249,7 +249,7 @@ def test_of_few_possible_values_those_equal_to_the_observed_one_count_in_spite_o
         level="system",
         swap="systems",
         n_permutations=20_000,
-        rng=np.random.default_rng(0),
+        seed=0,
     )
     share = np.mean(np.abs(values) >= abs(values[0]) - 1e-9)
     assert share == 0.25
@@ -259,8 +259,8 @@ def test_of_few_possible_values_those_equal_to_the_observed_one_count_in_spite_o
 def test_changing_places_turns_the_statistic_around_and_keeps_the_p_value():
     first, second, human, sources, systems = rows(6)
     given = {"sources": sources, "systems": systems, "statistic": "pearson", "level": "sample"}
-    one = permutation_test(human, first, second, **given, rng=np.random.default_rng(0))
-    other = permutation_test(human, second, first, **given, rng=np.random.default_rng(0))
+    one = permutation_test(human, first, second, **given, seed=0)
+    other = permutation_test(human, second, first, **given, seed=0)
     assert (one.statistic, one.p_value) == (pytest.approx(-other.statistic), other.p_value)
 
 
@@ -269,8 +269,8 @@ def test_changing_places_turns_the_statistic_around_and_keeps_the_p_value():
 def test_scale_and_offset_of_a_judge_change_nothing(level, swap):
     first, second, human, sources, systems = rows(7)
     given = {"sources": sources, "systems": systems, "statistic": "q", "level": level, "swap": swap}
-    one = permutation_test(human, first, second, **given, rng=np.random.default_rng(0))
-    other = permutation_test(human, first, 5 + 4 * second, **given, rng=np.random.default_rng(0))
+    one = permutation_test(human, first, second, **given, seed=0)
+    other = permutation_test(human, first, 5 + 4 * second, **given, seed=0)
     assert (other.statistic, other.p_value) == pytest.approx((one.statistic, one.p_value))
 
 
@@ -286,7 +286,7 @@ def test_a_judge_does_not_differ_from_itself(swap):
         statistic="kendall",
         level="sample",
         swap=swap,
-        rng=np.random.default_rng(0),
+        seed=0,
     )
     assert (found.statistic, found.p_value) == (0.0, 1.0)
 
@@ -295,8 +295,8 @@ def test_only_what_is_greater_counts_if_that_was_asked():
     first, second, human, sources, systems = rows(9, n_sources=40, noise=(0.5, 2.0))
     given = {"sources": sources, "systems": systems, "statistic": "pearson", "level": "dataset"}
     given |= {"swap": "inputs", "alternative": "greater"}
-    better = permutation_test(human, first, second, **given, rng=np.random.default_rng(0))
-    worse = permutation_test(human, second, first, **given, rng=np.random.default_rng(0))
+    better = permutation_test(human, first, second, **given, seed=0)
+    worse = permutation_test(human, second, first, **given, seed=0)
     assert better.p_value == 1 / 1001
     assert worse.p_value == 1.0
 
@@ -319,7 +319,7 @@ def test_equally_good_judges_differ_significantly_in_at_most_about_one_test_of_t
             level="sample",
             swap=swap,
             n_permutations=199,
-            rng=np.random.default_rng(seed),
+            seed=np.random.default_rng(seed),
         )
         below += found.p_value <= 0.05
     assert below / 200 <= 0.09
@@ -338,7 +338,7 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
         systems=systems,
         **given,
         swap="inputs",
-        rng=np.random.default_rng(0),
+        seed=0,
     )
     alone = agreement(human[kept], second[kept], sources=sources[kept], **given)
     assert (found.n, found.n_groups, found.n_undefined) == (35, 6, 1)
@@ -357,11 +357,9 @@ def test_a_judge_of_one_score_and_no_rows_at_all_are_undefined(level, swap):
         sources=sources,
         systems=systems,
         **given,
-        rng=np.random.default_rng(0),
+        seed=0,
     )
-    empty = permutation_test(
-        [], [], [], sources=[], systems=[], **given, rng=np.random.default_rng(0)
-    )
+    empty = permutation_test([], [], [], sources=[], systems=[], **given, seed=0)
     for found in (flat, empty):
         assert np.isnan([found.statistic, found.p_value]).all()
         assert found.n_permutations == 0
@@ -377,7 +375,7 @@ def test_many_undefined_permutations_leave_no_p_value():
         statistic="spearman",
         level="dataset",
         swap="inputs",
-        rng=np.random.default_rng(0),
+        seed=0,
     )
     assert np.isfinite(found.statistic)
     assert np.isnan(found.p_value)
@@ -387,7 +385,7 @@ def test_many_undefined_permutations_leave_no_p_value():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"rng": "0"}, TypeError, "rng must be a whole number or a.*; got str"),
+        ({"seed": "0"}, TypeError, "seed must be a whole number or a.*; got str"),
         ({"n_permutations": 5}, ValueError, "at least 20 permutations.*got 5"),
         ({"n_permutations": 1e3}, TypeError, "number of permutations must be a whole number"),
         ({"swap": "items"}, ValueError, "swap must be one of"),
@@ -400,7 +398,7 @@ def test_many_undefined_permutations_leave_no_p_value():
 )
 def test_impossible_settings_are_refused(change, error, message):
     given = {"statistic": "q", "level": "dataset", "swap": "inputs", "sources": range(3)}
-    given |= {"rng": np.random.default_rng(0)} | change
+    given |= {"seed": np.random.default_rng(0)} | change
     with pytest.raises(error, match=message):
         permutation_test([1, 2, 3], [1, 2, 3], [1, 2, 3], **given)
 
@@ -419,7 +417,7 @@ def test_what_is_no_rated_item_is_refused(change, message):
     given = {"judge": [1, 2, 3], "other": [3, 2, 1], "human": [1, 2, 3], "sources": range(3)}
     how = {"statistic": "q", "level": "dataset", "swap": "inputs"}
     with pytest.raises(ValueError, match=message):
-        permutation_test(**(given | change), **how, rng=np.random.default_rng(0))
+        permutation_test(**(given | change), **how, seed=0)
 
 
 def test_labels_may_come_one_by_one():
@@ -432,7 +430,7 @@ def test_labels_may_come_one_by_one():
             second,
             sources=kind(i // 3 for i in range(12)),
             systems=kind(i % 3 for i in range(12)),
-            rng=np.random.default_rng(1),
+            seed=1,
             **given,
         )
         for kind in (iter, list)
@@ -532,7 +530,7 @@ def test_intervals_of_that_many_sources_are_as_short_as_asked():
             sources=sources,
             statistic="kendall",
             level="dataset",
-            rng=rng,
+            seed=rng,
             n_resamples=n_resamples,
         )
 
@@ -556,7 +554,7 @@ def test_judges_are_told_apart_by_that_many_sources_as_often_as_asked():
             sources=sources,
             statistic="pearson",
             level="dataset",
-            rng=rng,
+            seed=rng,
             n_resamples=300,
         )
 

@@ -36,7 +36,7 @@ def draw(rng, n_sources, n_systems):
 def interval(judge, human, sources, *, seed=0, **settings):
     settings = {"statistic": "q", "level": "dataset", "n_resamples": 200} | settings
     return agreement_interval(
-        human, judge, sources=sources, rng=np.random.default_rng(seed), **settings
+        human, judge, sources=sources, seed=np.random.default_rng(seed), **settings
     )
 
 
@@ -55,7 +55,7 @@ def test_a_judge_that_ties_what_is_hard_is_compared_where_it_tries():
     good, lazy, human, sources, systems = judges_of_whom_one_gives_up()
     easy = sources < 15
     labels = {"sources": sources, "systems": systems, "statistic": "kendall", "level": "sample"}
-    found = agreement_difference(human, lazy, good, **labels, rng=np.random.default_rng(0))
+    found = agreement_difference(human, lazy, good, **labels, seed=0)
     alone = [
         agreement(
             human[easy], each[easy], sources=sources[easy], statistic="kendall", level="sample"
@@ -65,7 +65,7 @@ def test_a_judge_that_ties_what_is_hard_is_compared_where_it_tries():
     assert (found.first, found.second) == (alone[0].value, alone[1].value)
     assert (found.n, found.n_groups, found.n_undefined) == (90, 15, 25)
     assert found.low < 0 < found.high
-    tested = permutation_test(human, lazy, good, **labels, rng=np.random.default_rng(0))
+    tested = permutation_test(human, lazy, good, **labels, seed=0)
     assert tested.statistic == found.value
     assert (tested.n_groups, tested.n_undefined) == (15, 25)
     assert tested.p_value > 0.05
@@ -82,7 +82,7 @@ def test_dataset_interval_covers_the_truth_about_as_often_as_it_claims(n_sources
             sources=np.repeat(np.arange(n_sources), n_systems),
             statistic="pearson",
             level="dataset",
-            rng=rng,
+            seed=rng,
             n_resamples=400,
         )
         covered += found.low <= OVERALL <= found.high
@@ -110,7 +110,7 @@ def test_sample_interval_covers_the_truth_about_as_often_as_it_claims():
             sources=sources,
             statistic="pearson",
             level="sample",
-            rng=rng,
+            seed=rng,
             n_resamples=400,
         )
         covered += found.low <= truth <= found.high
@@ -132,7 +132,7 @@ def test_equally_good_judges_differ_significantly_in_about_one_test_of_twenty():
             sources=sources,
             statistic="pearson",
             level="dataset",
-            rng=rng,
+            seed=rng,
             n_resamples=400,
         )
         below += found.p_value < 0.05
@@ -151,7 +151,7 @@ def test_a_clearly_better_judge_has_a_small_p_value_and_an_interval_above_zero()
         sources=sources,
         statistic="q",
         level="dataset",
-        rng=rng,
+        seed=rng,
     )
     assert found.low > 0
     assert 2 / 1001 <= found.p_value < 0.005
@@ -163,8 +163,8 @@ def test_swapping_the_judges_turns_the_difference_around():
     first, human, sources = draw(rng, 30, 4)
     second = first + rng.normal(size=human.size)
     given = {"sources": sources, "statistic": "kendall", "level": "sample"}
-    one = agreement_difference(human, first, second, rng=np.random.default_rng(0), **given)
-    other = agreement_difference(human, second, first, rng=np.random.default_rng(0), **given)
+    one = agreement_difference(human, first, second, seed=0, **given)
+    other = agreement_difference(human, second, first, seed=0, **given)
     assert (one.value, one.p_value) == (-other.value, other.p_value)
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
 
@@ -178,7 +178,7 @@ def test_a_judge_does_not_differ_from_itself():
         sources=sources,
         statistic="spearman",
         level="dataset",
-        rng=np.random.default_rng(0),
+        seed=0,
     )
     assert (found.value, found.low, found.high, found.p_value) == (0, 0, 0, 1)
 
@@ -189,7 +189,7 @@ def test_what_judges_share_cancels_in_a_paired_interval():
     second = first + 0.1 * rng.normal(size=human.size)
     alone = interval(first, human, sources)
     paired = agreement_difference(
-        human, first, second, sources=sources, statistic="q", level="dataset", rng=rng
+        human, first, second, sources=sources, statistic="q", level="dataset", seed=rng
     )
     assert paired.high - paired.low < 0.5 * (alone.high - alone.low)
 
@@ -268,7 +268,7 @@ def test_an_undefined_value_has_no_interval_and_no_p_value():
         sources=range(4),
         statistic="q",
         level="dataset",
-        rng=np.random.default_rng(0),
+        seed=0,
     )
     assert np.isnan([paired.value, paired.first, paired.p_value]).all()
     assert paired.second > 2
@@ -281,7 +281,7 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
     first[3], second[10] = np.nan, np.nan
     kept = np.isfinite(first) & np.isfinite(second)
     given = {"statistic": "q", "level": "dataset"}
-    found = agreement_difference(human, first, second, sources=sources, rng=rng, **given)
+    found = agreement_difference(human, first, second, sources=sources, seed=rng, **given)
     alone = agreement(human[kept], second[kept], sources=sources[kept], **given)
     assert found.n == 78
     assert found.second == pytest.approx(alone.value)
@@ -290,7 +290,7 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"rng": "0"}, TypeError, "rng must be a whole number or a.*; got str"),
+        ({"seed": "0"}, TypeError, "seed must be a whole number or a.*; got str"),
         ({"n_resamples": 5}, ValueError, "at least 20 resamples.*got 5"),
         ({"n_resamples": 99.5}, TypeError, "number of resamples must be a whole number; got 99.5"),
         ({"n_resamples": "99"}, TypeError, "number of resamples must be a whole number; got '99'"),
@@ -300,7 +300,7 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
     ],
 )
 def test_impossible_settings_are_refused(change, error, message):
-    given = {"statistic": "q", "level": "dataset", "rng": np.random.default_rng(0)} | change
+    given = {"statistic": "q", "level": "dataset", "seed": np.random.default_rng(0)} | change
     with pytest.raises(error, match=message):
         agreement_interval([1, 2, 3], [1, 2, 3], sources=range(3), **given)
     with pytest.raises(error, match=message):
@@ -318,14 +318,14 @@ def test_labels_may_come_one_by_one():
         }
 
     def both(kind):
-        one = agreement_interval(human, first, **given, **labels(kind), resample="both", rng=1)
-        return one, agreement_difference(human, first, second, **given, **labels(kind), rng=1)
+        one = agreement_interval(human, first, **given, **labels(kind), resample="both", seed=1)
+        return one, agreement_difference(human, first, second, **given, **labels(kind), seed=1)
 
     assert both(iter) == both(list)
 
 
 def test_what_is_no_list_of_labels_is_refused():
-    given = {"statistic": "pearson", "level": "dataset", "rng": np.random.default_rng(0)}
+    given = {"statistic": "pearson", "level": "dataset", "seed": np.random.default_rng(0)}
     with pytest.raises(TypeError, match="sources must be a sequence of labels"):
         agreement_interval([1, 2, 3], [1, 2, 3], sources=3, **given)
     with pytest.raises(TypeError, match="sources must be a sequence of labels"):
@@ -497,9 +497,9 @@ def test_by_default_sources_give_the_percentiles_recorded_before_there_was_a_cho
     first, second, human, sources, systems = judged_rows()
     given = {"sources": sources, "systems": systems, "statistic": statistic, "level": level}
     given["n_resamples"] = 200
-    found = agreement_interval(human, first, rng=np.random.default_rng(3), **given)
+    found = agreement_interval(human, first, seed=3, **given)
     assert (found.value, found.low, found.high) == pytest.approx((value, low, high), rel=1e-13)
-    paired = agreement_difference(human, first, second, rng=np.random.default_rng(3), **given)
+    paired = agreement_difference(human, first, second, seed=3, **given)
     assert (paired.low, paired.high, paired.p_value) == pytest.approx((a, b, p), rel=1e-13)
 
 
@@ -567,9 +567,9 @@ def test_drawing_both_agrees_with_another_implementation(level):
 def test_impossible_choices_of_units_and_methods_are_refused(change, message):
     given = {"sources": range(3), "statistic": "q", "level": "dataset"} | change
     with pytest.raises(ValueError, match=message):
-        agreement_interval([1, 2, 3], [1, 2, 3], rng=np.random.default_rng(0), **given)
+        agreement_interval([1, 2, 3], [1, 2, 3], seed=0, **given)
     with pytest.raises(ValueError, match=message):
-        agreement_difference([1, 2, 3], [1, 2, 3], [1, 2, 3], rng=np.random.default_rng(0), **given)
+        agreement_difference([1, 2, 3], [1, 2, 3], [1, 2, 3], seed=0, **given)
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
@@ -617,14 +617,12 @@ class TestOddInputs:
 def test_without_sources_each_row_is_one_and_a_seed_is_a_generator_of_it():
     human, judge, other = np.random.default_rng(17).normal(size=(3, 30))
     given = {"sources": range(30), "statistic": "pearson", "level": "dataset"}
-    assert agreement_interval(human, judge) == agreement_interval(
-        human, judge, **given, rng=np.random.default_rng(0)
-    )
-    assert agreement_difference(human, judge, other, rng=5) == agreement_difference(
-        human, judge, other, **given, rng=np.random.default_rng(5)
+    assert agreement_interval(human, judge) == agreement_interval(human, judge, **given, seed=0)
+    assert agreement_difference(human, judge, other, seed=5) == agreement_difference(
+        human, judge, other, **given, seed=5
     )
     assert permutation_test(human, judge, other) == permutation_test(
-        human, judge, other, **given, rng=np.random.default_rng(0)
+        human, judge, other, **given, seed=0
     )
     for function, scores in (
         (agreement, (human, judge)),
@@ -655,12 +653,12 @@ def plain(one):
 def test_the_average_of_one_part_is_its_own_interval(statistic, level):
     one = part(0, gaps=5)
     how = {"statistic": statistic, "level": level}
-    found = mean_agreement_interval([one], **how, rng=np.random.default_rng(1))
-    assert found == agreement_interval(**plain(one), **how, rng=np.random.default_rng(1))
+    found = mean_agreement_interval([one], **how, seed=1)
+    assert found == agreement_interval(**plain(one), **how, seed=1)
     other = part(0, noise=2.0)
-    both = mean_agreement_difference([one], [other], **how, rng=np.random.default_rng(1))
+    both = mean_agreement_difference([one], [other], **how, seed=1)
     assert both == agreement_difference(
-        one.human, one.judge, other.judge, sources=one.sources, **how, rng=np.random.default_rng(1)
+        one.human, one.judge, other.judge, sources=one.sources, **how, seed=1
     )
 
 
@@ -668,7 +666,7 @@ def test_equal_parts_are_as_unsure_as_one_and_independent_ones_less():
     how = {"statistic": "pearson", "level": "dataset"}
 
     def width(parts):
-        found = mean_agreement_interval(parts, **how, rng=np.random.default_rng(1))
+        found = mean_agreement_interval(parts, **how, seed=1)
         return found.high - found.low
 
     same = width([part(0)] * 4)
@@ -679,10 +677,8 @@ def test_equal_parts_are_as_unsure_as_one_and_independent_ones_less():
 def test_the_value_is_the_mean_and_rows_of_all_parts_count():
     parts = [part(seed) for seed in range(3)]
     how = {"statistic": "spearman", "level": "dataset"}
-    found = mean_agreement_interval(parts, **how, rng=np.random.default_rng(0))
-    values = [
-        agreement_interval(**plain(one), **how, rng=np.random.default_rng(0)).value for one in parts
-    ]
+    found = mean_agreement_interval(parts, **how, seed=0)
+    values = [agreement_interval(**plain(one), **how, seed=0).value for one in parts]
     assert found.value == pytest.approx(np.mean(values))
     assert (found.n, found.n_groups) == (360, 30)
 
@@ -693,7 +689,7 @@ def test_parts_may_be_about_different_sources():
         judge=second.judge, human=second.human, sources=np.asarray(second.sources) + 20
     )
     how = {"statistic": "pearson", "level": "dataset"}
-    found = mean_agreement_interval([first, moved], **how, rng=np.random.default_rng(0))
+    found = mean_agreement_interval([first, moved], **how, seed=0)
     assert found.n_groups == 50
     assert found.low < found.value < found.high
 
@@ -701,16 +697,14 @@ def test_parts_may_be_about_different_sources():
 def test_undefined_on_any_part_is_undefined():
     flat = RatedPart(judge=[1.0] * 8, human=range(8), sources=range(8))
     fine = RatedPart(judge=range(8), human=range(8), sources=range(8))
-    found = mean_agreement_interval(
-        [fine, flat], statistic="pearson", level="dataset", rng=np.random.default_rng(0)
-    )
+    found = mean_agreement_interval([fine, flat], statistic="pearson", level="dataset", seed=0)
     assert np.isnan([found.value, found.low, found.high]).all()
 
 
 def test_rows_that_either_leaves_unscored_are_left_out_of_a_difference():
     first, second = part(0, gaps=8), part(0)
     how = {"statistic": "pearson", "level": "dataset"}
-    found = mean_agreement_difference([first], [second], **how, rng=np.random.default_rng(0))
+    found = mean_agreement_difference([first], [second], **how, seed=0)
     assert found.n == 112
     assert found.value == pytest.approx(0.0)
 
@@ -729,7 +723,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_claims():
             predicted = human + rng.normal(size=sources.size)
             parts.append(RatedPart(judge=predicted, human=human, sources=sources))
         found = mean_agreement_interval(
-            parts, statistic="pearson", level="dataset", rng=rng, n_resamples=200
+            parts, statistic="pearson", level="dataset", seed=rng, n_resamples=200
         )
         covered += found.low <= truth <= found.high
     assert 0.86 <= covered / 200 <= 0.98
@@ -756,9 +750,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_claims():
 )
 def test_what_does_not_pair_up_is_refused(first, second, said):
     with pytest.raises(ValueError, match=said):
-        mean_agreement_difference(
-            first, second, statistic="q", level="dataset", rng=np.random.default_rng(0)
-        )
+        mean_agreement_difference(first, second, statistic="q", level="dataset", seed=0)
 
 
 def test_systems_are_drawn_for_all_parts_at_once():
@@ -771,7 +763,7 @@ def test_systems_are_drawn_for_all_parts_at_once():
     how = {"statistic": "q", "level": "sample", "n_resamples": 100}
     for resample in ("systems", "both"):
         alone, thrice = (
-            mean_agreement_interval(parts, **how, resample=resample, rng=np.random.default_rng(1))
+            mean_agreement_interval(parts, **how, resample=resample, seed=1)
             for parts in ([one], [one, one, one])
         )
         assert (thrice.low, thrice.high) == pytest.approx((alone.low, alone.high))
@@ -784,6 +776,6 @@ def test_items_of_several_parts_are_not_drawn():
             [part(0), part(1)],
             statistic="q",
             level="dataset",
-            rng=np.random.default_rng(0),
+            seed=0,
             resample="items",
         )

@@ -51,7 +51,7 @@ def report(originals, perturbed, *, seed=0, **settings):
     settings = {
         "perturbations": NAMES, "levels": LEVELS, "metrics": METRICS, "weights": WEIGHTS
     } | FAST | settings  # fmt: skip
-    return discernment(originals, perturbed, rng=np.random.default_rng(seed), **settings)
+    return discernment(originals, perturbed, seed=np.random.default_rng(seed), **settings)
 
 
 def test_scores_are_the_papers_formulas_one_after_another():
@@ -139,7 +139,7 @@ def test_an_interval_holds_the_median_score_about_as_often_as_it_claims():
         # A share that any resample reaches keeps the search for a number of items short.
         found = discernment(
             originals, [originals - lost(rng)], perturbations=["x"], levels=["word"],
-            metrics=["m"], rng=np.random.default_rng(seed), n_resamples=200, power=1e-9,
+            metrics=["m"], seed=np.random.default_rng(seed), n_resamples=200, power=1e-9,
         ).perturbations[0].score  # fmt: skip
         held += found.low <= truth <= found.high
     assert 0.89 <= held / 80 <= 0.99
@@ -312,7 +312,7 @@ def test_refuses_infinite_scores_words_and_a_seed_for_a_generator():
         report(originals.astype(str), perturbed)
     with pytest.raises(TypeError, match="Generator; got str"):
         discernment(originals, perturbed, perturbations=NAMES, levels=LEVELS, metrics=METRICS,
-                    rng="0")  # fmt: skip
+                    seed="0")  # fmt: skip
 
 
 # -- discernment power ---------------------------------------------------------------------------
@@ -320,7 +320,7 @@ def test_refuses_infinite_scores_words_and_a_seed_for_a_generator():
 
 def needed(originals, perturbed, *, seed=0, **settings):
     rng = np.random.default_rng(seed)
-    return items_needed(originals, perturbed, rng=rng, **({"n_resamples": 400} | settings))
+    return items_needed(originals, perturbed, seed=rng, **({"n_resamples": 400} | settings))
 
 
 def test_a_loss_on_every_text_needs_the_five_items_that_any_proof_needs():

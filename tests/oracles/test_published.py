@@ -280,7 +280,7 @@ def test_kappas_of_pandalms_annotators(published, verdicts_of_published_raters):
         verdicts_of_published_raters,
         levels=[0, 0.5, 1],
         weights="nominal",
-        rng=np.random.default_rng(0),
+        seed=0,
     )
     assert found.value == pytest.approx(np.mean(kappas))
     assert 0.83 < found.low < found.high < 0.9
@@ -299,9 +299,7 @@ def test_pairwise_agreement_of_raters_on_topical_chat(published, rows):
     for entry in published["computed_only"]["usr_pairwise_rater_agreement"]:
         table = table_of(rows(entry["dataset"]), entry["criterion"])
         for statistic in ("pearson", "spearman"):
-            found = pairwise_rater_agreement(
-                table, statistic=statistic, rng=np.random.default_rng(0), n_resamples=20
-            )
+            found = pairwise_rater_agreement(table, statistic=statistic, seed=0, n_resamples=20)
             assert found.value == pytest.approx(entry[statistic], abs=5.1e-5)
 
 

@@ -37,7 +37,7 @@ def test_ceiling_is_what_a_judge_that_knows_the_truth_reaches(n_raters, missing)
     table[np.count_nonzero(~np.isnan(table), axis=1) < 2] = np.nan
     rated = ~np.isnan(table).all(axis=1)
     reached = np.corrcoef(truth[rated, 0], np.nanmean(table[rated], axis=1))[0, 1]
-    found = human_ceiling(table, rng=rng, n_splits=5)
+    found = human_ceiling(table, seed=rng, n_splits=5)
     assert found.ceiling == pytest.approx(reached, abs=0.015)
     assert found.n_items == np.count_nonzero(rated)
 
@@ -45,7 +45,7 @@ def test_ceiling_is_what_a_judge_that_knows_the_truth_reaches(n_raters, missing)
 def test_ceiling_steps_two_raters_up_by_the_published_formula():
     rng = np.random.default_rng(4)
     table = ragged(rng, 40, 2, 1, 0)
-    found = human_ceiling(table, rng=rng, n_splits=50)
+    found = human_ceiling(table, seed=rng, n_splits=50)
     assert found.reliability == pytest.approx(
         2 * found.half_correlation / (1 + found.half_correlation)
     )
@@ -53,31 +53,31 @@ def test_ceiling_steps_two_raters_up_by_the_published_formula():
 
 
 def test_ceiling_of_raters_who_contradict_each_other_is_undefined():
-    found = human_ceiling([[1, 3], [2, 2], [3, 1]], rng=np.random.default_rng(0))
+    found = human_ceiling([[1, 3], [2, 2], [3, 1]], seed=0)
     assert np.isnan(found.ceiling)
     assert found.half_correlation < 0
 
 
 def test_ceiling_without_two_items_of_two_ratings_is_undefined():
-    found = human_ceiling([[1, 2], [3, None]], rng=np.random.default_rng(0), n_splits=7)
+    found = human_ceiling([[1, 2], [3, None]], seed=0, n_splits=7)
     assert np.isnan([found.ceiling, found.reliability, found.half_correlation]).all()
     assert (found.n_items, found.n_undefined) == (1, 7)
 
 
 def test_splits_without_a_correlation_are_counted():
-    found = human_ceiling([[4, 4], [4, 4]], rng=np.random.default_rng(0), n_splits=7)
+    found = human_ceiling([[4, 4], [4, 4]], seed=0, n_splits=7)
     assert np.isnan(found.ceiling)
     assert found.n_undefined == 7
 
 
 def test_a_ceiling_needs_a_split():
     with pytest.raises(ValueError, match="n_splits must be at least 1; got 0"):
-        human_ceiling([[1, 2], [2, 3]], rng=np.random.default_rng(0), n_splits=0)
+        human_ceiling([[1, 2], [2, 3]], seed=0, n_splits=0)
 
 
 @pytest.mark.parametrize("table", [np.empty((0, 3)), np.empty((3, 0)), [[1], [2]]])
 def test_ceiling_without_two_ratings_of_an_item_is_undefined(table):
-    found = human_ceiling(table, rng=np.random.default_rng(0), n_splits=3)
+    found = human_ceiling(table, seed=0, n_splits=3)
     assert np.isnan([found.ceiling, found.reliability]).all()
     assert (found.n_items, found.n_undefined) == (0, 3)
 
@@ -85,14 +85,14 @@ def test_ceiling_without_two_ratings_of_an_item_is_undefined(table):
 @pytest.mark.parametrize("table", [[1, 2], [["a", "b"]], [[1, np.inf]]])
 def test_what_is_no_table_of_ratings_is_refused(table):
     with pytest.raises(ValueError, match="ratings must"):
-        human_ceiling(table, rng=np.random.default_rng(0))
+        human_ceiling(table, seed=0)
 
 
 @pytest.mark.parametrize("n_raters", [2, 3, 6])
 def test_ceiling_is_nearly_the_root_of_the_intraclass_correlation_of_the_mean(n_raters):
     rng = np.random.default_rng(5)
     table = ragged(rng, 300, n_raters, 1, 0)
-    found = human_ceiling(table, rng=rng)
+    found = human_ceiling(table, seed=rng)
     assert found.ceiling**2 == pytest.approx(icc(table).mean, abs=0.01)
 
 
@@ -526,7 +526,7 @@ def rest_by_definition(table, rater, statistic):
 def test_each_rater_is_correlated_with_the_mean_of_those_others_who_rated(seed, statistic):
     rng = np.random.default_rng(seed)
     table = ragged_of_rater_agreement(rng, 8, 3, 0.3)
-    found = rater_vs_rest(table, statistic=statistic, rng=rng, n_resamples=20)
+    found = rater_vs_rest(table, statistic=statistic, seed=rng, n_resamples=20)
     expected = [rest_by_definition(table, rater, statistic) for rater in range(3)]
     values = np.array([value for value, _ in expected])
     assert [each.value for each in found.raters] == pytest.approx(values, nan_ok=True)
@@ -547,7 +547,7 @@ def test_pairs_of_raters_are_correlated_on_the_items_that_both_rated(seed, stati
         both = ~np.isnan(one) & ~np.isnan(other)
         values.append(STATISTICS[statistic](one[both], other[both]))
         n += 0 if np.isnan(values[-1]) else np.count_nonzero(both)
-    found = pairwise_rater_agreement(table, statistic=statistic, rng=rng, n_resamples=20)
+    found = pairwise_rater_agreement(table, statistic=statistic, seed=rng, n_resamples=20)
     assert found.n_undefined == np.count_nonzero(np.isnan(values))
     if not np.isnan(values).all():
         assert found.value == pytest.approx(np.nanmean(values))
@@ -560,10 +560,10 @@ def test_at_the_other_levels_raters_take_the_part_of_judges():
     table = ragged_of_rater_agreement(rng, 120, 3, 0.1)
     for level in ("sample", "system"):
         found = rater_vs_rest(
-            table, level=level, sources=sources, systems=systems, rng=rng, n_resamples=100
+            table, level=level, sources=sources, systems=systems, seed=rng, n_resamples=100
         )
         pairs = pairwise_rater_agreement(
-            table, level=level, sources=sources, systems=systems, rng=rng, n_resamples=100
+            table, level=level, sources=sources, systems=systems, seed=rng, n_resamples=100
         )
         values = []
         for one, other in combinations(table.T, 2):
@@ -587,8 +587,8 @@ def test_at_the_other_levels_raters_take_the_part_of_judges():
 def test_raters_alike_agree_with_the_rest_as_test_theory_foretells():
     rng = np.random.default_rng(1)
     table = rng.normal(size=(20_000, 1)) + rng.normal(size=(20_000, 4))
-    found = rater_vs_rest(table, rng=rng, n_resamples=20)
-    pairs = pairwise_rater_agreement(table, rng=rng, n_resamples=20)
+    found = rater_vs_rest(table, seed=rng, n_resamples=20)
+    pairs = pairwise_rater_agreement(table, seed=rng, n_resamples=20)
     assert pairs.value == pytest.approx(0.5, abs=0.01)
     expected = np.sqrt(0.5 * spearman_brown(0.5, 3))
     assert found.average.value == pytest.approx(expected, abs=0.01)
@@ -597,19 +597,19 @@ def test_raters_alike_agree_with_the_rest_as_test_theory_foretells():
 
 def test_a_rater_who_says_one_thing_only_is_left_out_of_the_average_and_counted():
     table = [[2, 1, 2], [2, 3, 3], [2, 4, 4], [2, 5, 3]]
-    found = rater_vs_rest(table, rng=np.random.default_rng(0))
+    found = rater_vs_rest(table, seed=0)
     assert np.isnan(found.raters[0].value)
     assert found.average.n_undefined == 1
     assert found.average.value == np.mean([rater.value for rater in found.raters[1:]])
-    pairs = pairwise_rater_agreement(table, rng=np.random.default_rng(0))
+    pairs = pairwise_rater_agreement(table, seed=0)
     assert (pairs.n_undefined, pairs.n) == (2, 4)
     assert pairs.value == pytest.approx(pearson([2, 3, 4, 3], [1, 3, 4, 5]))
 
 
 def test_nothing_changes_if_raters_change_places_but_their_order():
     table = ragged_of_rater_agreement(np.random.default_rng(2), 30, 4, 0.2)
-    found = rater_vs_rest(table, rng=np.random.default_rng(0))
-    turned = rater_vs_rest(table[:, ::-1], rng=np.random.default_rng(0))
+    found = rater_vs_rest(table, seed=0)
+    turned = rater_vs_rest(table[:, ::-1], seed=0)
     assert turned.average.value == pytest.approx(found.average.value)
     assert turned.raters[0].value == pytest.approx(found.raters[3].value)
 
@@ -620,7 +620,7 @@ def test_nothing_changes_if_raters_change_places_but_their_order():
 )
 def test_raters_without_anything_in_common_have_no_agreement(table):
     for statistic in STATISTICS:
-        options = {"statistic": statistic, "rng": np.random.default_rng(0)}
+        options = {"statistic": statistic, "seed": np.random.default_rng(0)}
         found = rater_vs_rest(table, **options)
         assert all(np.isnan(each.value) for each in found.raters)
         for each in (found.average, pairwise_rater_agreement(table, **options)):
@@ -634,7 +634,7 @@ def test_intervals_over_sources_cover_about_what_they_claim():
         sources = np.repeat(np.arange(40), 3)
         true = rng.normal(size=40)[sources] + rng.normal(size=120)
         table = true[:, None] + np.sqrt(2) * rng.normal(size=(120, 3))
-        found = pairwise_rater_agreement(table, sources=sources, rng=rng, n_resamples=200)
+        found = pairwise_rater_agreement(table, sources=sources, seed=rng, n_resamples=200)
         held += found.low <= 0.5 <= found.high
     assert 0.89 <= held / 150 <= 0.99
 
@@ -643,20 +643,20 @@ def test_intervals_over_sources_cover_about_what_they_claim():
 def test_what_cannot_be_is_refused(function):
     table, rng = [[1, 2], [2, 3], [3, 3]], np.random.default_rng(0)
     with pytest.raises(ValueError, match="statistic must be one of"):
-        function(table, statistic="alpha", rng=rng)
+        function(table, statistic="alpha", seed=rng)
     with pytest.raises(ValueError, match="level must be one of"):
-        function(table, level="segment", rng=rng)
+        function(table, level="segment", seed=rng)
     with pytest.raises(ValueError, match="sample level needs sources="):
-        function(table, level="sample", rng=rng)
+        function(table, level="sample", seed=rng)
     with pytest.raises(ValueError, match="system level needs systems="):
-        function(table, level="system", rng=rng)
+        function(table, level="system", seed=rng)
     with pytest.raises(ValueError, match="sources must hold one label per item"):
-        function(table, sources=[1], rng=rng)
+        function(table, sources=[1], seed=rng)
     with pytest.raises(ValueError, match="systems must hold one label per item"):
-        function(table, systems=[1], rng=rng)
+        function(table, systems=[1], seed=rng)
     with pytest.raises(ValueError, match="ratings must have shape"):
-        function([1, 2], rng=rng)
-    with pytest.raises(TypeError, match="rng must be"):
-        function(table, rng=None)
+        function([1, 2], seed=rng)
+    with pytest.raises(TypeError, match="seed must be"):
+        function(table, seed=None)
     with pytest.raises(ValueError, match="at least 20 resamples"):
-        function(table, rng=rng, n_resamples=3)
+        function(table, seed=rng, n_resamples=3)

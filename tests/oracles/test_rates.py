@@ -237,7 +237,7 @@ def test_other_rates_are_those_of_the_systems_functions():
 def test_the_bootstrap_is_one_over_sources():
     rng = np.random.default_rng(5)
     human, judge, sources, _ = two_systems(150, 70, rng)
-    (found,) = corrected_rates(human, judge, sources=sources, rng=1).systems
+    (found,) = corrected_rates(human, judge, sources=sources, seed=1).systems
     rates = []
     for _ in range(2000):
         at = np.concatenate([2 * (one := rng.integers(150, size=150)), 2 * one + 1])

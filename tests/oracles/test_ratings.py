@@ -458,9 +458,7 @@ def drawn(rng, n_sources, per_source, noise=1.0):
 def test_the_value_is_the_kappa_of_scored_rows_and_only_their_sources_count():
     judge, human, sources = drawn(np.random.default_rng(4), 12, 3)
     judge[:4] = np.nan
-    found = weighted_kappa_interval(
-        human, judge, sources=sources, levels=LEVELS, rng=np.random.default_rng(0)
-    )
+    found = weighted_kappa_interval(human, judge, sources=sources, levels=LEVELS, seed=0)
     assert found.value == weighted_kappa(human[4:], judge[4:], levels=LEVELS)
     assert found.low < found.value < found.high
     assert (found.n, found.n_groups, found.n_undefined) == (32, 11, 0)
@@ -469,7 +467,7 @@ def test_the_value_is_the_kappa_of_scored_rows_and_only_their_sources_count():
 @pytest.mark.no_cover
 def test_levels_that_are_not_declared_are_those_of_scored_rows():
     judge, human = [1, 5, 1, None], [1, 5, 5, 3]
-    found = weighted_kappa_interval(human, judge, sources=range(4), rng=np.random.default_rng(0))
+    found = weighted_kappa_interval(human, judge, sources=range(4), seed=0)
     assert found.value == weighted_kappa(human[:3], judge[:3])
 
 
@@ -487,9 +485,7 @@ def test_levels_that_are_not_declared_are_those_of_scored_rows():
 def test_without_a_value_or_a_second_source_there_is_no_interval(
     judge, human, sources, n_undefined
 ):
-    found = weighted_kappa_interval(
-        human, judge, sources=list(sources), levels=LEVELS, rng=np.random.default_rng(0)
-    )
+    found = weighted_kappa_interval(human, judge, sources=list(sources), levels=LEVELS, seed=0)
     assert np.isnan([found.low, found.high]).all()
     assert np.isnan(found.value) == bool(n_undefined)
     assert found.n_undefined == n_undefined
@@ -498,7 +494,7 @@ def test_without_a_value_or_a_second_source_there_is_no_interval(
 @pytest.mark.no_cover
 def test_an_interval_needs_most_resamples_to_have_a_kappa():
     found = weighted_kappa_interval(
-        [1, 1, 1, 1, 1, 2], [1, 1, 1, 1, 1, 2], sources=range(6), rng=np.random.default_rng(0)
+        [1, 1, 1, 1, 1, 2], [1, 1, 1, 1, 1, 2], sources=range(6), seed=0
     )
     assert found.value == 1
     assert np.isnan(found.low)
@@ -513,7 +509,7 @@ def test_nominal_95_percent_intervals_cover_about_that(per_source):
     for _ in range(150):
         judge, human, sources = drawn(rng, 40, per_source)
         found = weighted_kappa_interval(
-            human, judge, sources=sources, levels=LEVELS, rng=rng, n_resamples=200
+            human, judge, sources=sources, levels=LEVELS, seed=rng, n_resamples=200
         )
         held += found.low <= truth <= found.high
     assert 0.89 <= held / 150 <= 0.99
@@ -525,7 +521,9 @@ def test_a_paired_interval_is_about_the_rows_that_both_scored():
     first, human, sources = drawn(rng, 40, 5, noise=0.5)
     second = rng.permutation(first)
     first[0], second[1] = np.nan, np.nan
-    found = weighted_kappa_difference(human, first, second, sources=sources, levels=LEVELS, rng=rng)
+    found = weighted_kappa_difference(
+        human, first, second, sources=sources, levels=LEVELS, seed=rng
+    )
     assert found.first == weighted_kappa(human[2:], first[2:], levels=LEVELS)
     assert found.second == weighted_kappa(human[2:], second[2:], levels=LEVELS)
     assert found.value == found.first - found.second
@@ -540,26 +538,22 @@ def test_a_paired_interval_is_narrower_than_one_that_forgets_the_pairing():
     first, human, sources = drawn(rng, 60, 4)
     second = np.where(rng.random(len(first)) < 0.95, first, 3)
     paired = weighted_kappa_difference(
-        human, first, second, sources=sources, levels=LEVELS, rng=rng
+        human, first, second, sources=sources, levels=LEVELS, seed=rng
     )
-    alone = weighted_kappa_interval(human, first, sources=sources, levels=LEVELS, rng=rng)
+    alone = weighted_kappa_interval(human, first, sources=sources, levels=LEVELS, seed=rng)
     assert paired.high - paired.low < 0.6 * (alone.high - alone.low)
 
 
 @pytest.mark.no_cover
 def test_equal_judges_differ_by_nothing():
     judge, human, sources = drawn(np.random.default_rng(8), 20, 2)
-    found = weighted_kappa_difference(
-        human, judge, judge, sources=sources, levels=LEVELS, rng=np.random.default_rng(0)
-    )
+    found = weighted_kappa_difference(human, judge, judge, sources=sources, levels=LEVELS, seed=0)
     assert (found.value, found.low, found.high, found.p_value) == (0, 0, 0, 1)
 
 
 @pytest.mark.no_cover
 def test_a_difference_without_a_kappa_on_either_side_is_undefined():
-    found = weighted_kappa_difference(
-        [2, 2, 2], [2, 2, 2], [1, 2, 2], sources=range(3), rng=np.random.default_rng(0)
-    )
+    found = weighted_kappa_difference([2, 2, 2], [2, 2, 2], [1, 2, 2], sources=range(3), seed=0)
     assert np.isnan([found.value, found.low, found.p_value]).all()
     assert found.n_undefined == 1
 
@@ -577,7 +571,7 @@ def test_pairwise_kappa_is_the_mean_over_pairs_of_raters_on_the_items_they_share
             both = ~np.isnan(table[:, one]) & ~np.isnan(table[:, other])
             n += np.count_nonzero(both)
             values.append(weighted_kappa(table[both, other], table[both, one], levels=[1, 2, 3]))
-    found = pairwise_kappa(table, levels=[1, 2, 3], rng=rng, n_resamples=20)
+    found = pairwise_kappa(table, levels=[1, 2, 3], seed=rng, n_resamples=20)
     assert found.value == pytest.approx(np.nanmean(values), nan_ok=True)
     assert (found.n, found.n_undefined) == (n, np.count_nonzero(np.isnan(values)))
 
@@ -587,8 +581,8 @@ def test_pairwise_kappa_draws_sources_if_they_are_given():
     rng = np.random.default_rng(9)
     judge, human, sources = drawn(rng, 30, 6)
     table = np.stack([judge, human], axis=1)
-    by_item = pairwise_kappa(table, levels=LEVELS, rng=rng)
-    by_source = pairwise_kappa(table, sources=sources, levels=LEVELS, rng=rng)
+    by_item = pairwise_kappa(table, levels=LEVELS, seed=rng)
+    by_source = pairwise_kappa(table, sources=sources, levels=LEVELS, seed=rng)
     assert by_source.value == by_item.value
     assert (by_source.n_groups, by_item.n_groups) == (30, 180)
     assert by_source.high - by_source.low > by_item.high - by_item.low
@@ -597,7 +591,7 @@ def test_pairwise_kappa_draws_sources_if_they_are_given():
 @pytest.mark.no_cover
 @pytest.mark.parametrize("table", [np.empty((0, 3)), [[1], [2]], [[1, None], [None, 2]]])
 def test_pairwise_kappa_of_raters_who_share_no_item_is_undefined(table):
-    found = pairwise_kappa(table, rng=np.random.default_rng(0))
+    found = pairwise_kappa(table, seed=0)
     assert np.isnan([found.value, found.low]).all()
     assert found.n == 0
 
@@ -609,7 +603,7 @@ def test_a_difference_that_most_resamples_cannot_show_has_no_interval():
         [1, 1, 1, 1, 1, 2],
         [1, 1, 1, 1, 2, 2],
         sources=range(6),
-        rng=np.random.default_rng(0),
+        seed=0,
     )
     assert found.value > 0
     assert np.isnan([found.low, found.high, found.p_value]).all()
@@ -619,17 +613,17 @@ def test_a_difference_that_most_resamples_cannot_show_has_no_interval():
 def test_settings_and_labels_that_cannot_be_are_refused():
     rng, rows = np.random.default_rng(0), ([1, 2], [1, 2])
     with pytest.raises(ValueError, match="one label per item"):
-        weighted_kappa_interval(*rows, sources=[1], rng=rng)
+        weighted_kappa_interval(*rows, sources=[1], seed=rng)
     with pytest.raises(TypeError, match=r"numpy\.random\.Generator"):
-        weighted_kappa_interval(*rows, sources=[1, 2], rng="0")
+        weighted_kappa_interval(*rows, sources=[1, 2], seed="0")
     with pytest.raises(ValueError, match="at least 20 resamples"):
-        weighted_kappa_difference([1, 2], *rows, sources=[1, 2], rng=rng, n_resamples=5)
+        weighted_kappa_difference([1, 2], *rows, sources=[1, 2], seed=rng, n_resamples=5)
     with pytest.raises(ValueError, match="aligned"):
-        weighted_kappa_difference([1, 2], [1, 2], [1], sources=[1, 2], rng=rng)
+        weighted_kappa_difference([1, 2], [1, 2], [1], sources=[1, 2], seed=rng)
     with pytest.raises(ValueError, match="weights must be one of"):
-        pairwise_kappa([[1, 2]], weights="none", rng=rng)
+        pairwise_kappa([[1, 2]], weights="none", seed=rng)
     with pytest.raises(ValueError, match="ratings holds 1 of 2"):
-        pairwise_kappa([[1, 2]], levels=[1, 3], rng=rng)
+        pairwise_kappa([[1, 2]], levels=[1, 3], seed=rng)
 
 
 # -- one level -----------------------------------------------------------------------------------

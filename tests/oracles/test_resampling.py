@@ -26,7 +26,7 @@ def test_agrees_with_the_interval_of_scipy():
         sources=range(300),
         statistic="pearson",
         level="dataset",
-        rng=rng,
+        seed=rng,
         n_resamples=8000,
         method="bca",
     )
@@ -54,7 +54,7 @@ def test_every_unit_and_level_has_an_interval_and_a_p_value(level, resample):
         "systems": systems,
         "statistic": "spearman",
         "level": level,
-        "rng": rng,
+        "seed": rng,
         "n_resamples": 2000,
         "resample": resample,
         "method": "bca",
@@ -80,7 +80,7 @@ def test_without_an_interval_there_is_no_p_value():
             sources=range(5),
             statistic="pearson",
             level="dataset",
-            rng=rng,
+            seed=rng,
             n_resamples=50,
             confidence=0.999,
             method="bca",
@@ -108,7 +108,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_claim(statistic):
     for _ in range(60):
         judge, people, sources = draw(40)
         found = agreement_interval(
-            people, judge, sources=sources, **given, rng=rng, n_resamples=200
+            people, judge, sources=sources, **given, seed=rng, n_resamples=200
         )
         held += found.low <= truth <= found.high
     assert 0.88 <= held / 60 <= 0.99

@@ -30,9 +30,7 @@ texts = st.lists(
 
 
 def agreement(predicted, gold, **settings):
-    return span_character_agreement(
-        gold, predicted, rng=np.random.default_rng(0), n_resamples=20, **settings
-    )
+    return span_character_agreement(gold, predicted, seed=0, n_resamples=20, **settings)
 
 
 def over(side, character, label=None):
@@ -230,8 +228,8 @@ def test_settings_that_cannot_be_are_refused():
         agreement([[]], [[]], severity_credit=2)
     with pytest.raises(ValueError, match="one label per item"):
         agreement([[]], [[]], sources=[1, 2])
-    with pytest.raises(TypeError, match="rng"):
-        span_character_agreement([[]], [[]], rng="0")
+    with pytest.raises(TypeError, match="seed"):
+        span_character_agreement([[]], [[]], seed="0")
 
 
 @pytest.mark.no_cover
@@ -276,7 +274,7 @@ def test_the_interval_of_f1_covers_the_truth_about_as_often_as_it_claims():
     for _ in range(200):
         predicted, gold = marked(rng, 30, 3)
         found = span_character_agreement(
-            gold, predicted, sources=np.repeat(np.arange(30), 3), rng=rng, n_resamples=300
+            gold, predicted, sources=np.repeat(np.arange(30), 3), seed=rng, n_resamples=300
         )
         covered += found.f1.low <= truth <= found.f1.high
     assert 0.9 <= covered / 200 <= 0.985
@@ -297,9 +295,9 @@ def rng():
 @pytest.mark.parametrize("measure", [span_character_agreement, matched_span_agreement])
 @pytest.mark.parametrize("statistic", ["precision", "recall", "f1", "macro_f1"])
 def test_the_difference_is_that_of_the_two_values_and_turns_around(measure, statistic):
-    one, other = measure(GOLD, ONE, rng=rng()), measure(GOLD, OTHER, rng=rng())
-    found = span_agreement_difference(one, other, statistic=statistic, rng=rng())
-    back = span_agreement_difference(other, one, statistic=statistic, rng=rng())
+    one, other = measure(GOLD, ONE, seed=rng()), measure(GOLD, OTHER, seed=rng())
+    found = span_agreement_difference(one, other, statistic=statistic, seed=rng())
+    back = span_agreement_difference(other, one, statistic=statistic, seed=rng())
     assert found.first == getattr(one, statistic).value
     assert found.second == getattr(other, statistic).value
     assert found.value == found.first - found.second == -back.value
@@ -309,15 +307,15 @@ def test_the_difference_is_that_of_the_two_values_and_turns_around(measure, stat
 
 
 def test_resamples_are_those_of_repeated_texts():
-    one = span_character_agreement(GOLD, ONE, rng=rng())
-    other = span_character_agreement(GOLD, OTHER, rng=rng())
-    found = span_agreement_difference(one, other, rng=rng(), n_resamples=20, confidence=0.5)
+    one = span_character_agreement(GOLD, ONE, seed=rng())
+    other = span_character_agreement(GOLD, OTHER, seed=rng())
+    found = span_agreement_difference(one, other, seed=rng(), n_resamples=20, confidence=0.5)
     drawn = rng().integers(5, size=(20, 5))
     differences = []
     for rows in drawn:
         values = [
             span_character_agreement(
-                [GOLD[k] for k in rows], [side[k] for k in rows], rng=rng(), n_resamples=20
+                [GOLD[k] for k in rows], [side[k] for k in rows], seed=rng(), n_resamples=20
             ).f1.value
             for side in (ONE, OTHER)
         ]
@@ -327,37 +325,37 @@ def test_resamples_are_those_of_repeated_texts():
 
 
 def test_texts_that_one_judge_did_not_score_are_left_out_for_both():
-    one = span_character_agreement(GOLD, [None, *ONE[1:]], rng=rng())
-    other = span_character_agreement(GOLD, [*OTHER[:-1], None], rng=rng())
-    found = span_agreement_difference(one, other, rng=rng(), sources=list("aabbc"))
+    one = span_character_agreement(GOLD, [None, *ONE[1:]], seed=rng())
+    other = span_character_agreement(GOLD, [*OTHER[:-1], None], seed=rng())
+    found = span_agreement_difference(one, other, seed=rng(), sources=list("aabbc"))
     assert (found.n, found.n_groups) == (3, 2)
-    middle = span_character_agreement(GOLD[1:-1], ONE[1:-1], rng=rng())
+    middle = span_character_agreement(GOLD[1:-1], ONE[1:-1], seed=rng())
     assert found.first == middle.f1.value
 
 
 def test_a_judge_does_not_differ_from_itself():
-    one = span_character_agreement(GOLD, ONE, rng=rng())
-    found = span_agreement_difference(one, one, rng=rng())
+    one = span_character_agreement(GOLD, ONE, seed=rng())
+    found = span_agreement_difference(one, one, seed=rng())
     assert found.value == 0
     assert np.isnan([found.low, found.high, found.p_value]).all()
-    none = span_character_agreement([], [], rng=rng())
-    assert span_agreement_difference(none, none, rng=rng()).n_undefined == 1
+    none = span_character_agreement([], [], seed=rng())
+    assert span_agreement_difference(none, none, seed=rng()).n_undefined == 1
 
 
 def test_what_cannot_be_compared_is_refused():
-    one = span_character_agreement(GOLD, ONE, rng=rng())
+    one = span_character_agreement(GOLD, ONE, seed=rng())
     with pytest.raises(ValueError, match="same texts; got 5 and 4"):
         span_agreement_difference(
-            one, span_character_agreement(GOLD[1:], ONE[1:], rng=rng()), rng=rng()
+            one, span_character_agreement(GOLD[1:], ONE[1:], seed=rng()), seed=rng()
         )
     with pytest.raises(ValueError, match="same gold spans in the same way; text 0 differs"):
-        span_agreement_difference(one, matched_span_agreement(GOLD, ONE, rng=rng()), rng=rng())
+        span_agreement_difference(one, matched_span_agreement(GOLD, ONE, seed=rng()), seed=rng())
     with pytest.raises(ValueError, match="statistic must be one of"):
-        span_agreement_difference(one, one, statistic="f2", rng=rng())
+        span_agreement_difference(one, one, statistic="f2", seed=rng())
     with pytest.raises(ValueError, match="one label per item"):
-        span_agreement_difference(one, one, sources=[1], rng=rng())
-    with pytest.raises(TypeError, match="rng"):
-        span_agreement_difference(one, one, rng="0")
+        span_agreement_difference(one, one, sources=[1], seed=rng())
+    with pytest.raises(TypeError, match="seed"):
+        span_agreement_difference(one, one, seed="0")
 
 
 @pytest.mark.no_cover
@@ -370,12 +368,12 @@ def test_equal_judges_are_told_apart_no_more_often_than_they_may():
             span_character_agreement(
                 gold,
                 [[(0, int(generator.integers(1, text[0][1] + 1)))] for text in gold],
-                rng=generator,
+                seed=generator,
                 n_resamples=20,
             )
             for _ in range(2)
         ]
-        found = span_agreement_difference(*ours, rng=generator, n_resamples=200)
+        found = span_agreement_difference(*ours, seed=generator, n_resamples=200)
         wrong += found.p_value <= 0.05
     assert 0.015 <= wrong / 150 <= 0.085
 
@@ -385,9 +383,9 @@ def test_severities_that_are_no_whole_numbers_are_one_gold_however_spans_cut_it(
     whole = [[(0, 7, 0.1)], [(3, 8, 0.1)], [(1, 4, 0.1)]]
     parts = [[(0, 3, 0.1), (3, 5, 0.1), (5, 7, 0.1)], [(3, 8, 0.1)], [(1, 2, 0.1), (2, 4, 0.1)]]
     one, other = (
-        span_character_agreement(gold, spans, weighted=True, rng=rng()) for spans in (whole, parts)
+        span_character_agreement(gold, spans, weighted=True, seed=rng()) for spans in (whole, parts)
     )
-    found = span_agreement_difference(one, other, rng=rng())
+    found = span_agreement_difference(one, other, seed=rng())
     assert found.value == pytest.approx(0, abs=1e-12)
     assert np.isnan([found.low, found.high, found.p_value]).all()
 
@@ -408,9 +406,7 @@ texts_of_span_matching = st.lists(
 
 
 def agreement_of_span_matching(predicted, gold, **settings):
-    return matched_span_agreement(
-        gold, predicted, rng=np.random.default_rng(0), n_resamples=20, **settings
-    )
+    return matched_span_agreement(gold, predicted, seed=0, n_resamples=20, **settings)
 
 
 def credit(one, other, threshold, partial, severity_credit, same_label):
@@ -518,7 +514,7 @@ def test_the_interval_of_recall_covers_the_truth_about_as_often_as_it_claims():
             for text, share in zip(gold, found_share, strict=True)
         ]
         found = matched_span_agreement(
-            gold, predicted, sources=np.repeat(np.arange(30), 2), rng=rng, n_resamples=300
+            gold, predicted, sources=np.repeat(np.arange(30), 2), seed=rng, n_resamples=300
         )
         covered += found.recall.low <= 2 / 3 <= found.recall.high
     assert 0.9 <= covered / 150 <= 0.985

@@ -48,7 +48,7 @@ def command(
     dataset = load_data(data)
     rng = np.random.default_rng(seed)
     with blaming("--target" if target != "auto" else data):
-        found = describe(dataset, target=target, aggregate=aggregate, rng=rng)  # type: ignore[arg-type]
+        found = describe(dataset, target=target, aggregate=aggregate, seed=rng)  # type: ignore[arg-type]
     if as_json:
         print_json(found.to_dict())
         return

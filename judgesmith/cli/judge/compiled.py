@@ -170,7 +170,7 @@ def print_compile_answer(found: CompileResult, dataset: DataSet, folder: Path, d
     place = shlex.quote(str(folder))
     _print_answer(
         found,
-        raters=rater_correlation(dataset, found.saved.target, rng=np.random.default_rng(0)),
+        raters=rater_correlation(dataset, found.saved.target, seed=np.random.default_rng(0)),
         label=f"judgesmith label suggest {place} UNRATED {data} -o rate.csv -n {{n}}",
         check=f"judgesmith check {data}",
     )

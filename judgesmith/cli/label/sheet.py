@@ -82,7 +82,7 @@ def write(
             scores,
             data,
             place,
-            rng=np.random.default_rng(seed),
+            seed=np.random.default_rng(seed),
             n_items=n_items,
             columns=columns,
             scale=form,

@@ -399,7 +399,7 @@ def command(
         perturbed,
         weights=weights_for(weights, shares, perturbed, scores.metrics, task),
         form=form,
-        rng=np.random.default_rng(seed),
+        seed=np.random.default_rng(seed),
     )
     if folder is not None:
         with blaming(OUTPUT):

@@ -38,7 +38,7 @@ def versions_in(
         with blaming("--kinds"):
             perturbed = some_kinds(perturbed, names, task=task)
     if sample is not None:
-        perturbed = some_originals(perturbed, sample, rng=rng)
+        perturbed = some_originals(perturbed, sample, seed=rng)
     if not perturbed.n_versions:
         raise OptionError(
             f"no text in {dataset.name} has a version to compare it with.",

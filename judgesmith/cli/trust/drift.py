@@ -115,7 +115,9 @@ def _gathered(
         with blaming(inputs):
             open_rows(inputs)
     with blaming(scores):
-        return load_scores(scores, judge=saved.fingerprint, inputs=inputs, columns=columns, rng=rng)
+        return load_scores(
+            scores, judge=saved.fingerprint, inputs=inputs, columns=columns, seed=rng
+        )
 
 
 def _known(saved: AnySaved, judge: str) -> Snapshot:

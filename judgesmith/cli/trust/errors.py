@@ -219,7 +219,7 @@ def _evaluated(
         return None, []
     try:
         with blaming(data if gold is None else "--gold"):
-            return evaluate_spans(found, dataset, gold=gold, settings=settings, rng=rng), []
+            return evaluate_spans(found, dataset, gold=gold, settings=settings, seed=rng), []
     except DataError:
         raise
     except InputError as fault:

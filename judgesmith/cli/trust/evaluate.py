@@ -217,7 +217,7 @@ def _answer(
     }
     if found.labels is None:
         rng = np.random.default_rng(0)
-        commands["raters"] = rater_correlation(dataset, found.target, rng=rng)
+        commands["raters"] = rater_correlation(dataset, found.target, seed=rng)
     return _verdict(found, is_judge=is_judge, **commands)
 
 
@@ -331,7 +331,7 @@ def _of_judge(
             targets,
             aggregate=aggregate,  # type: ignore[arg-type]
             lm=lms[0],
-            rng=rng,
+            seed=rng,
             confidence=confidence,
             label=folder,
             concurrency=concurrency,
@@ -388,7 +388,7 @@ def _of_scores(
             targets,
             answers=answers,
             aggregate=aggregate,  # type: ignore[arg-type]
-            rng=rng,
+            seed=rng,
             confidence=confidence,
         )
         return found, notes

@@ -156,7 +156,7 @@ def report_perspective(
         "target": wanted,
         "aggregate": aggregate if given_options("aggregate") else None,
         "answers": asked.answers,
-        "rng": np.random.default_rng(seed),
+        "seed": np.random.default_rng(seed),
     }
     found: PerspectiveReport | DirectReport
     notes: list[str] = []
@@ -262,7 +262,7 @@ def _estimate(
         return comparing_estimate(
             saved, dataset, lms[0], target=common["target"], samples=asked.samples
         )
-    own = {name: one for name, one in common.items() if name != "rng"}
+    own = {name: one for name, one in common.items() if name != "seed"}
     return perspective_estimate(
         saved, dataset, models_by_name(lms), lms[0], samples=asked.samples, **own
     )

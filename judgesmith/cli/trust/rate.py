@@ -138,7 +138,9 @@ def command(
         verdicts, notes = verdicts_of(judgements, targets, saved.scale), []
     with blaming(rated):
         seen = () if saved is None else saved.seen_keys
-        found = rate_systems(dataset, targets, verdicts, seen=seen, confidence=confidence, rng=seed)
+        found = rate_systems(
+            dataset, targets, verdicts, seen=seen, confidence=confidence, seed=seed
+        )
     notes = [*dataset.notes, *notes]
     if any(found.left_out.values()):
         notes.append(f"left out: {left_out_text(found.left_out)}.")

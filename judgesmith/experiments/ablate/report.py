@@ -72,7 +72,7 @@ def row_difference(
         systems=first.systems,
         statistic=statistic,
         level="dataset",
-        rng=np.random.default_rng([seed, 13]),
+        seed=np.random.default_rng([seed, 13]),
     )
 
 

@@ -103,20 +103,20 @@ def objective_report(
 
     aim, table = objective.unconditional(), selection if heldout is None else heldout[1]
     constraints = {
-        str(one): (one.met(table), one.estimate(table, rng=rng())) for one in objective.constraints
+        str(one): (one.met(table), one.estimate(table, seed=rng())) for one in objective.constraints
     }
     before: Estimate | None = None
     after: Estimate | None = None
     gain: PairedEstimate | None = None
     if heldout is not None:
         first, second = heldout
-        gain = aim.gain(second, first, rng=rng()).reported()
-        after, before = aim.estimate_pair(second, first, rngs=(rng(), rng()))
+        gain = aim.gain(second, first, seed=rng()).reported()
+        after, before = aim.estimate_pair(second, first, seeds=(rng(), rng()))
     return ObjectiveReport(
         name=str(objective),
         targets=tuple(targets),
         uncompiled=before,
-        selection=aim.estimate(selection, rng=rng()),
+        selection=aim.estimate(selection, seed=rng()),
         heldout=after,
         gain=gain,
         constraints=constraints,
@@ -182,7 +182,7 @@ class VerdictReport:
         return cls(
             uncompiled=_rates(before, seed),
             heldout=_rates(after, seed),
-            gain=VerdictRate().gain(after, before, rng=np.random.default_rng(seed)).reported(),
+            gain=VerdictRate().gain(after, before, seed=np.random.default_rng(seed)).reported(),
             n={str(decision.scale.positive): int(good.sum()), bad: int((~good).sum())},
             scale=decision.scale,
             threshold=threshold_of(judge),
@@ -237,7 +237,7 @@ def _rates(table: PredictionTable, seed: list[int]) -> dict[str, Estimate]:
         name: share_interval(passed[rows] == wanted, sources=table.sources[rows].tolist())
         for name, rows, wanted in (("tpr", given & good, 1), ("tnr", given & ~good, 0))
     }
-    both = VerdictRate().estimate(table, rng=np.random.default_rng(seed))
+    both = VerdictRate().estimate(table, seed=np.random.default_rng(seed))
     return {**found, "balanced_accuracy": both}
 
 

@@ -336,7 +336,7 @@ def _comparison(
         uncompiled=_noticed(before, seed),
         heldout=_noticed(after, seed),
         gain={
-            str(one): one.gain(after, before, rng=np.random.default_rng(seed))
+            str(one): one.gain(after, before, seed=np.random.default_rng(seed))
             for one in _estimated(before.kinds)
         },
     )
@@ -344,7 +344,7 @@ def _comparison(
 
 def _noticed(table: PredictionTable, seed: Sequence[int]) -> Noticed:
     def estimate(one: Objective, of: PredictionTable) -> Estimate:
-        return one.estimate(of, rng=np.random.default_rng(seed))
+        return one.estimate(of, seed=np.random.default_rng(seed))
 
     alone = {kind: table.of_kinds([kind]) for kind in table.kinds}
     return Noticed(

@@ -87,7 +87,7 @@ def agreement_report(
                 systems=table.systems,
                 statistic=statistic,
                 level=level,
-                rng=rng,
+                seed=rng,
                 confidence=confidence,
             ).reported()
             for statistic in statistics
@@ -116,7 +116,7 @@ def gain_report(
                 systems=first.systems,
                 statistic=statistic,
                 level=level,
-                rng=rng,
+                seed=rng,
                 confidence=confidence,
                 n_resamples=n_resamples,
             ).reported()
@@ -146,7 +146,7 @@ def paired_reports(
     rngs = rng(), rng()
     pairs = {
         level: {
-            statistic: Agreement(statistic, level).estimate_pair(first, second, rngs=rngs)
+            statistic: Agreement(statistic, level).estimate_pair(first, second, seeds=rngs)
             for statistic in STATISTICS
         }
         for level in LEVELS

@@ -38,7 +38,7 @@ from judgesmith.experiments.evaluate.within_source import (
 )
 from judgesmith.front_door import public
 from judgesmith.metrics import PairedEstimate, holm, permutation_test, tie_aware_accuracy_difference
-from judgesmith.metrics.arrays import Rng, fraction, generator
+from judgesmith.metrics.arrays import Seed, fraction, generator
 from judgesmith.metrics.comparing import SignificanceTest, Swap, williams_test
 from judgesmith.metrics.correlation import Level, Statistic
 from judgesmith.metrics.pairs import PairLevel
@@ -117,7 +117,7 @@ def comparison_tests(
                 statistic=statistic,
                 level=level,
                 swap=swap,
-                rng=np.random.default_rng(seed),
+                seed=np.random.default_rng(seed),
             )
             for statistic in row
         }
@@ -277,7 +277,7 @@ def _compared_labels(
         positive=targets.scale.positive,
         classes=names,
         confidence=confidence,
-        rng=rng,
+        seed=rng,
     )
     p = [getattr(found, name).p_value for name in LABEL_RATES]
     return LabelComparison(
@@ -424,7 +424,7 @@ def compare_judges(
     objective: Agreement | str | None = None,
     aggregate: Aggregate = "mean",
     lm: AnyModel | str | None = None,
-    rng: Rng = 0,
+    seed: Seed = 0,
     confidence: float = 0.95,
     labels: tuple[str, str] = ("A", "B"),
     concurrency: int = 32,
@@ -453,7 +453,7 @@ def compare_judges(
         How several ratings become one value on the target of None.
     lm : model, str or None
         The model that judges ask; None takes DSPy's current one, or the offline model.
-    rng : int or Generator
+    seed : int or numpy.random.Generator
         Draws the intervals.
     confidence : float, between 0 and 1
         Nominal coverage of the intervals.
@@ -481,12 +481,12 @@ def compare_judges(
     >>> found = compare_judges(
     ...     ActiveCritic(), ActiveCritic(ActiveCriticConfig(variant="vanilla")),
     ...     read_items("sample"),
-    ...     rng=np.random.default_rng(0),
+    ...     seed=0,
     ... )
     >>> found.gain.n, found.gain.value == found.gain.first - found.gain.second
     (160, True)
     """
-    rng = generator(rng)
+    rng = generator(seed)
     dataset = as_dataset(dataset, "compare")
     first, second = (
         one if isinstance(one, Scores) else as_judge(one, "compare") for one in (first, second)

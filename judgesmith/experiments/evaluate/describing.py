@@ -34,6 +34,7 @@ from judgesmith.experiments.evaluate.label_summary import (
     label_summary,
 )
 from judgesmith.metrics import Estimate, human_ceiling, icc, krippendorff_alpha, spearman
+from judgesmith.metrics.arrays import Seed, generator
 from judgesmith.metrics.comparing import sample_size_pearson
 from judgesmith.metrics.ratings import HumanCeiling, rater_vs_rest
 from judgesmith.metrics.records import Record
@@ -182,7 +183,7 @@ def rating_summary(
     table = raters.ratings
     one_way = icc(table)
     two_way = table if raters.may_be_people else table[:0]
-    ceiling = human_ceiling(table, rng=rng)
+    ceiling = human_ceiling(table, seed=rng)
     nan = float("nan")
     return RatingSummary(
         name=name,
@@ -208,7 +209,7 @@ def rating_summary(
         rater_vs_rest=rater_vs_rest(
             table,
             sources=None if sources is None else [sources[place] for place in raters.items],
-            rng=rng,
+            seed=rng,
         ).average,
         ceiling=ceiling.ceiling,
         no_ceiling=_no_ceiling(given, ratings, ceiling),
@@ -587,12 +588,12 @@ class Description(Record, report="judgesmith.cli.data.check:report"):
         return said
 
 
-def rater_correlation(dataset: DataSet, target: str, *, rng: np.random.Generator) -> float:
+def rater_correlation(dataset: DataSet, target: str, *, seed: Seed) -> float:
     """Return a rater's mean correlation with the mean of the others; nan if no rater has others."""
     if "+" not in target and target not in (*dataset.criteria, "mean"):
         return float("nan")
     table = rater_table(ratings_behind(dataset, target), rater_names(dataset)).ratings
-    return float(rater_vs_rest(table, rng=rng, n_resamples=20).average.value)
+    return float(rater_vs_rest(table, seed=seed, n_resamples=20).average.value)
 
 
 def describe(
@@ -600,7 +601,7 @@ def describe(
     *,
     target: str = "auto",
     aggregate: Aggregate = "mean",
-    rng: np.random.Generator,
+    seed: Seed,
 ) -> Description:
     """Return what there is to know about a set before a judge is compiled from it.
 
@@ -610,7 +611,7 @@ def describe(
         May be unrated.
     target, aggregate : str
         As for :func:`~judgesmith.data.targets.targets_of`.
-    rng : Generator
+    seed : int or numpy.random.Generator
         Splits raters in halves for the human ceiling, and draws sources.
 
     Raises
@@ -628,10 +629,11 @@ def describe(
     ...     RatedItem(source=str(n), response="r", human={"overall": r}, scale=form)
     ...     for n, r in enumerate(said)
     ... ]
-    >>> found = describe(DataSet(name="toy", items=tuple(items)), rng=np.random.default_rng(0))
+    >>> found = describe(DataSet(name="toy", items=tuple(items)), seed=0)
     >>> found.n_sources, found.target.name, round(found.target.icc_single, 2)
     (3, 'overall', 0.67)
     """
+    rng = generator(seed)
     targets: Targets | None = None
     trouble: list[str] = []
     labelled = [name for name in dataset.criteria if dataset.scales[name].is_verdict]
@@ -678,7 +680,7 @@ def describe(
         warnings=tuple(trouble),
         notes=dataset.notes,
         labels=tuple(
-            label_summary(dataset, all_targets(dataset, name, aggregate), rng=rng)
+            label_summary(dataset, all_targets(dataset, name, aggregate), seed=rng)
             for name in labelled
         ),
     )

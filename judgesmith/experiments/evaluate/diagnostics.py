@@ -151,7 +151,7 @@ def _agreement_on_levels(
             sources=table.sources.tolist(),
             levels=levels,
             weights=weights,
-            rng=rng,
+            seed=rng,
             confidence=confidence,
         )
         for weights in WEIGHTS
@@ -213,7 +213,7 @@ def _length(
         lengths[written],
         sources=table.sources[written].tolist(),
         reliability=reliability,
-        rng=rng,
+        seed=rng,
         confidence=confidence,
     )
 

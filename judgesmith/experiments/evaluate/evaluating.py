@@ -33,7 +33,7 @@ from judgesmith.experiments.evaluate.judged_rows import (
 from judgesmith.experiments.evaluate.label_verdicts import LabelAgreement, label_agreement
 from judgesmith.experiments.evaluate.within_source import only_within_sources
 from judgesmith.front_door import public
-from judgesmith.metrics.arrays import Rng, fraction, generator
+from judgesmith.metrics.arrays import Seed, fraction, generator
 from judgesmith.metrics.systems import SystemMean, system_means
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.results.base import Result
@@ -173,7 +173,7 @@ def evaluate_judge(
     *,
     aggregate: Aggregate = "mean",
     lm: AnyModel | str | None = None,
-    rng: Rng = 0,
+    seed: Seed = 0,
     confidence: float = 0.95,
     label: str = "judge",
     concurrency: int = 32,
@@ -200,7 +200,7 @@ def evaluate_judge(
         How several ratings become one value on the criteria, and on the target of None.
     lm : model, str or None
         The model, or its name; None takes DSPy's current one, or the offline model.
-    rng : int or Generator
+    seed : int or numpy.random.Generator
         Draws the intervals.
     confidence : float, between 0 and 1
         Nominal coverage of the intervals.
@@ -222,11 +222,11 @@ def evaluate_judge(
     --------
     >>> from judgesmith.data.reading import read_items
     >>> from judgesmith.programs import ActiveCritic
-    >>> found = evaluate_judge(ActiveCritic(), read_items("sample"), rng=np.random.default_rng(0))
+    >>> found = evaluate_judge(ActiveCritic(), read_items("sample"), seed=0)
     >>> found.target, found.n_unseen, found.seen is None
     ('overall', 160, True)
     """
-    rng = generator(rng)
+    rng = generator(seed)
     fraction(confidence, name="confidence")
     judge, dataset = as_judge(judge, "evaluate"), as_dataset(dataset, "evaluate")
     own = getattr(judge, "target", None)
@@ -262,7 +262,7 @@ def evaluate_scores(
     *,
     answers: Scale | None = None,
     aggregate: Aggregate = "mean",
-    rng: Rng = 0,
+    seed: Seed = 0,
     confidence: float = 0.95,
 ) -> Evaluation:
     """Report the agreement of scores that are already there.
@@ -282,7 +282,7 @@ def evaluate_scores(
         What the scores are points of; with None there is no kappa and no concordance.
     aggregate : {"mean", "median", "mode", "unanimous"}
         How several ratings become one value on the criteria.
-    rng : int or Generator
+    seed : int or numpy.random.Generator
         Draws the intervals.
     confidence : float, between 0 and 1
         Nominal coverage of the intervals.
@@ -293,7 +293,7 @@ def evaluate_scores(
         Agreement over all rows, of which none counts as one the judge was made from, and by
         criterion.
     """
-    rng = generator(rng)
+    rng = generator(seed)
     fraction(confidence, name="confidence")
     found = rows_of_scores(scores, dataset, targets, answers=answers)
     evaluation = _evaluation(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from judgesmith.data.targets import Targets
 from judgesmith.experiments.tables import percent_cell
 from judgesmith.metrics import Estimate, labels_needed
-from judgesmith.metrics.arrays import group_codes, group_sums, ratio
+from judgesmith.metrics.arrays import Seed, generator, group_codes, group_sums, ratio
 from judgesmith.metrics.ratings import pairwise_kappa
 from judgesmith.metrics.ratings.nominal import nominal_agreement
 from judgesmith.metrics.records import Record
@@ -102,8 +102,9 @@ def label_indices(targets: Targets) -> NDArray[np.intp]:
     )
 
 
-def label_summary(dataset: DataSet, targets: Targets, *, rng: np.random.Generator) -> LabelSummary:
+def label_summary(dataset: DataSet, targets: Targets, *, seed: Seed) -> LabelSummary:
     """Return the numbers that a person wants to see before trusting the labels of a criterion."""
+    rng = generator(seed)
     name, scale = targets.name, targets.scale
     sources = dataset.groups
     where = np.flatnonzero((found := label_indices(targets)) >= 0)
@@ -115,12 +116,12 @@ def label_summary(dataset: DataSet, targets: Targets, *, rng: np.random.Generato
     at = sources[several[rows]]
     n_positive = counts[scale.positive or ""]
     kappa, alpha, ac1 = nominal_agreement(
-        table - scale.low, sources=sources.tolist(), n_labels=len(scale.labels), rng=rng
+        table - scale.low, sources=sources.tolist(), n_labels=len(scale.labels), seed=rng
     )
     if len(names) == 2:
         levels = range(len(scale.labels))
         kappa = pairwise_kappa(
-            table, sources=sources.tolist(), levels=[*levels], weights="nominal", rng=rng
+            table, sources=sources.tolist(), levels=[*levels], weights="nominal", seed=rng
         )
     return LabelSummary(
         name=name,
@@ -219,7 +220,7 @@ def _ceiling(
         group_sums(columns, codes, n_sources),
         lambda sums: (ratio(sums[:, ::2], sums[:, 1::2]).sum(axis=1) / 2)[:, None],
         n=len(about),
-        rng=rng,
+        seed=rng,
         n_resamples=1000,
         confidence=0.95,
     )

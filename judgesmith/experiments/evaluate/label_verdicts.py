@@ -190,7 +190,7 @@ def label_agreement(
         classes=scale.labels,
         ordered=scale.ordered and len(scale.labels) > 2,
         confidence=confidence,
-        rng=rng,
+        seed=rng,
     )
     wrong = np.flatnonzero((said >= 0) & ((human == good) != (said == good)))
     words = WordIndex.of(judged.guidelines)
@@ -281,7 +281,7 @@ def _of_probabilities(
         positive=True,
         classes=(False, True),
         confidence=confidence,
-        rng=rng,
+        seed=rng,
     )
     # Of two levels the ranked error is the squared distance of the probability from 0 or 1.
     return {

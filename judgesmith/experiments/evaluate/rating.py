@@ -13,7 +13,7 @@ from judgesmith.data.items import DataSet
 from judgesmith.data.sheets.ratings import selection_chance
 from judgesmith.data.targets import Targets
 from judgesmith.errors import InputError
-from judgesmith.metrics.arrays import FloatArray, Rng
+from judgesmith.metrics.arrays import FloatArray, Seed
 from judgesmith.metrics.verdicts import PassRates, corrected_rates
 from judgesmith.results.base import Result
 from judgesmith.signatures import Judgement
@@ -84,7 +84,7 @@ def rate_systems(
     *,
     seen: Collection[str] = (),
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
 ) -> RateReport:
     """Return the pass rates of all systems; refuse what the rows cannot carry."""
     positive = positive_label(targets)
@@ -111,7 +111,7 @@ def rate_systems(
         systems=[item.system_id for item in dataset],
         selection=chance,
         confidence=confidence,
-        rng=rng,
+        seed=seed,
     )
     _refuse_uncorrected(rates)
     return RateReport(target=targets.name, positive=positive, rates=rates, left_out=left_out)

@@ -40,6 +40,7 @@ from judgesmith.experiments.labels.explanation_answers import (
     part_mark,
 )
 from judgesmith.metrics import Estimate, percent_agreement
+from judgesmith.metrics.arrays import Seed, generator
 from judgesmith.metrics.ratings import krippendorff_alpha_interval
 from judgesmith.metrics.records import Record
 from judgesmith.metrics.resampling import jackknife_interval, share_interval
@@ -213,13 +214,14 @@ def write_sheet(
     data: str | Path | pd.DataFrame,
     output: str | Path,
     *,
-    rng: np.random.Generator,
+    seed: Seed,
     n_items: int = 50,
     columns: ColumnsGiven = None,
     scale: Scale | None = None,
     overwrite: bool = False,
 ) -> WrittenSheet:
     """Write a CSV file with one row per explanation, for people to fill in."""
+    rng = generator(seed)
     output = sheet_place(output)
     if n_items < 3:
         raise InputError(f"low, middle and high scores need at least 3 texts; got {n_items}.")

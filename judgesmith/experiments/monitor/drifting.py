@@ -9,7 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pydantic import ValidationError
 
 from judgesmith.data.problems import DataError, Problem, nothing_in, shown_value
@@ -31,6 +30,7 @@ from judgesmith.experiments.monitor.snapshot import (
     snapshot_of,
 )
 from judgesmith.metrics import holm
+from judgesmith.metrics.arrays import Seed, generator
 from judgesmith.metrics.comparing import distribution_shift, share_shift
 from judgesmith.metrics.records import Record
 from judgesmith.programs.artifacts.record import SavedJudgeError, SavedRecord
@@ -275,7 +275,7 @@ def load_scores(
     judge: str,
     inputs: str | Path | None = None,
     columns: ColumnsGiven = None,
-    rng: np.random.Generator,
+    seed: Seed,
 ) -> GatheredRows:
     """Return what the scores in a file are like, and the texts that they are of.
 
@@ -290,7 +290,7 @@ def load_scores(
         What was scored, in the same order; None looks at scores alone.
     columns : ColumnMap, mapping, str or None
         Which columns of ``inputs`` hold what.
-    rng : Generator
+    seed : int or numpy.random.Generator
         Draws the rows that are looked at.
 
     Raises
@@ -301,6 +301,7 @@ def load_scores(
     FileNotFoundError
         If there is no such file.
     """
+    rng = generator(seed)
     raw = open_scores(scores)
     items = None if inputs is None else stream_items(inputs, columns=columns)
     kept: list[SnapshotRow] = []

@@ -15,7 +15,7 @@ from judgesmith.experiments.robustness.perturbed_scores import VersionScores
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 from judgesmith.experiments.robustness.version_weights import VersionWeights
 from judgesmith.metrics import discernment, holm
-from judgesmith.metrics.arrays import Rng, generator
+from judgesmith.metrics.arrays import Seed, generator
 from judgesmith.metrics.perturbations import Discernment, PerturbationDiscernment
 from judgesmith.results.base import Result
 from judgesmith.signatures import Judgement, RatedItem
@@ -338,7 +338,7 @@ def discern(
     *,
     weights: VersionWeights | None = None,
     form: Literal["normalised", "printed"] = "normalised",
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> Discerned:
     """Return how well a judge discerns, from its scores of originals and versions.
@@ -353,7 +353,7 @@ def discern(
         Expert weights; None knows of none.
     form : {"normalised", "printed"}
         Of the harmonic mean over metrics; see :func:`judgesmith.metrics.discernment`.
-    rng : int or Generator
+    seed : int or numpy.random.Generator
         Draws the intervals.
     n_resamples : int
         How many for each.
@@ -372,11 +372,11 @@ def discern(
     >>> changes = PerturbationConfig(kinds=("character_typos", "case_loss"))
     >>> versions = perturb_texts(read_items("sample").items[:12], changes, name="answers")
     >>> scores = score_perturbed(ActiveCritic(), versions)
-    >>> found = discern(scores, versions, rng=np.random.default_rng(0), n_resamples=100)
+    >>> found = discern(scores, versions, seed=0, n_resamples=100)
     >>> [one.kind.name for one in found.damaging if one.scored_lower]
     ['character_typos/minor']
     """
-    rng = generator(rng)
+    rng = generator(seed)
     if not perturbed.originals or not perturbed.kinds:
         raise InputError(
             f"need an original and a change of it; got {len(perturbed.originals)} originals and "
@@ -440,7 +440,7 @@ def _tested(
             weights=shares or None,
             form=form,
             # The same resamples whatever other kinds there are.
-            rng=np.random.default_rng(seed),
+            seed=np.random.default_rng(seed),
             n_resamples=n_resamples,
         )
         damage = tested if lowers and own else damage

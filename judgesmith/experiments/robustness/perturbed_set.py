@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from judgesmith.errors import InputError
+from judgesmith.metrics.arrays import Seed, generator
 from judgesmith.programs.perturbing.catalogue import GROUPS, perturbations_named
 from judgesmith.results.base import Result
 from judgesmith.signatures.items import RatedItem
@@ -154,8 +153,9 @@ def some_kinds(
     )
 
 
-def some_originals(perturbed: PerturbedSet, n: int, *, rng: np.random.Generator) -> PerturbedSet:
+def some_originals(perturbed: PerturbedSet, n: int, *, seed: Seed) -> PerturbedSet:
     """Return the set with ``n`` originals drawn at random; all if there are fewer."""
+    rng = generator(seed)
     named = [(one.source_id, one.system_id) for one in perturbed.originals]
     different = list(dict.fromkeys(named))
     if len(different) <= n:

@@ -93,7 +93,7 @@ def perspectives_held_out(
                 target=targets.name,
                 aggregate=aggregate,
                 answers=scale,
-                rng=np.random.default_rng([seed, 12]),
+                seed=np.random.default_rng([seed, 12]),
             )
         except ValueError as fault:
             found[name] = {"perspective": name, "problem": said_plainly(fault)}

@@ -299,7 +299,7 @@ def _difference(
         systems=best.systems,
         statistic="q",
         level=level,
-        rng=np.random.default_rng([seed, 12]),
+        seed=np.random.default_rng([seed, 12]),
         n_resamples=draws,
     )
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.metrics.arrays import (
     FloatArray,
-    Rng,
+    Seed,
     group_sums,
     number,
     paired_scores,
@@ -60,7 +60,7 @@ def length_bias(
     sources: Labels | None = None,
     reliability: float = 1.0,
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> LengthBias:
     """Return how much a judge's scores rise with length at equal human ratings.
@@ -78,7 +78,7 @@ def length_bias(
     reliability : float, above 0 and up to 1
         Of the human scores, such as the intraclass correlation of their mean. The intervals do
         not cover its error.
-    rng, n_resamples, confidence
+    seed, n_resamples, confidence
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -135,7 +135,7 @@ def length_bias(
         group_sums([*plain, *ranked], codes),
         slopes,
         n=int(np.count_nonzero(scored)),
-        rng=rng,
+        seed=seed,
         n_resamples=n_resamples,
         confidence=confidence,
     )
@@ -191,7 +191,7 @@ def self_preference(
     sources: Labels | None = None,
     own: Sequence[bool] | NDArray[np.bool_],
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> SelfPreference:
     """Return how much more a judge prefers answers of its own family than raters do.
@@ -204,7 +204,7 @@ def self_preference(
     human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
     own : sequence of bool, one per row; whether the judge's family wrote the answer
     sources : sequence of labels, one per row, optional
-    rng, n_resamples, confidence
+    seed, n_resamples, confidence
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -250,7 +250,7 @@ def self_preference(
         group_sums(products(variables), codes),
         gaps,
         n=len(is_own),
-        rng=rng,
+        seed=seed,
         n_resamples=n_resamples,
         confidence=confidence,
     )
@@ -311,7 +311,7 @@ def position_bias(
     *,
     sources: Labels | None = None,
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> PositionBias:
     """Return how much a pairwise judge favours the text shown first, from both orders of each pair.
@@ -326,7 +326,7 @@ def position_bias(
         was: 1 it won, 0 it lost, .5 neither; or its probability to win. Pairs with nan (or None)
         are left out.
     sources : sequence of labels, one per pair, optional
-    rng, n_resamples, confidence
+    seed, n_resamples, confidence
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -357,7 +357,7 @@ def position_bias(
         group_sums([np.ones(len(gain)), gain], codes),
         lambda sums: ratio(sums[:, 1:], 2 * sums[:, :1]),
         n=len(gain),
-        rng=rng,
+        seed=seed,
         n_resamples=n_resamples,
         confidence=confidence,
     )
@@ -378,7 +378,7 @@ def place_effects(
     *,
     sources: Labels | None = None,
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> PlaceEffects:
     """Return how scores depend on the position of an item in a list.
@@ -390,7 +390,7 @@ def place_effects(
     judge : array-like, shape (n_rows,); nan (or None) where unscored
     places : array-like of numbers, shape (n_rows,), 1 for the first of a list
     sources : sequence of labels, one per row, the lists or what they are about
-    rng, n_resamples, confidence
+    seed, n_resamples, confidence
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -434,7 +434,7 @@ def place_effects(
         np.concatenate([everywhere, by_place], axis=1),
         effects,
         n=len(p),
-        rng=rng,
+        seed=seed,
         n_resamples=n_resamples,
         confidence=confidence,
         scale=float(np.max(np.abs(score), initial=0.0)),

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from judgesmith.metrics.arrays import (
     FloatArray,
-    Rng,
+    Seed,
     check_choice,
     group_codes,
     label_list,
@@ -87,7 +87,7 @@ def group_gaps(
     sources: Labels | None = None,
     statistic: Statistic = "pearson",
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> GroupGaps:
     """Return how far a judge's scores of groups differ at equal human scores.
@@ -105,7 +105,7 @@ def group_gaps(
         A source may have rows in several groups.
     statistic : {"pearson", "spearman", "kendall", "q", ...}
         Which correlation is the agreement.
-    rng, n_resamples, confidence
+    seed, n_resamples, confidence
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -138,7 +138,7 @@ def group_gaps(
     >>> round(found.largest.value, 2), round(found.slope, 2)
     (1.0, 0.8)
     """
-    rng = checked_generator(rng, n_resamples, confidence)
+    rng = checked_generator(seed, n_resamples, confidence)
     check_choice(statistic, Statistic, name="statistic")
     h, p = paired_scores(human, judge, allow_unscored=True)
     p, h = squarable(p, name="judge"), squarable(h, name="human")
@@ -175,7 +175,7 @@ def group_gaps(
             sources=codes[own],
             statistic=statistic,
             confidence=confidence,
-            rng=rng,
+            seed=rng,
             n_resamples=n_resamples,
         )
         found.append(GroupGap(group=label, gap=gap, p_value=p_value, agreement=agreement))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
-    Rng,
+    Seed,
     fraction,
     generator,
     number,
@@ -274,7 +274,7 @@ def certified_threshold(
     largest_loss: float = 1.0,
     n_candidates: int = 20,
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
 ) -> CertifiedThreshold:
     """Return the lowest certainty above which the risk is certified to be at most ``max_risk``.
 
@@ -300,7 +300,7 @@ def certified_threshold(
         errors.
     n_candidates : int, 1 or more; few candidates are tested more sharply, many are finer
     confidence : float, between 0 and 1
-    rng : int or numpy.random.Generator, shuffles the sources (or rows) for the bets
+    seed : int or numpy.random.Generator, shuffles the sources (or rows) for the bets
 
     References
     ----------
@@ -320,7 +320,7 @@ def certified_threshold(
     (89.0, 0.7, 0.038)
     """
     fraction(confidence, name="confidence")
-    rng = generator(rng)
+    rng = generator(seed)
     number(max_risk, name="max_risk")
     number(largest_loss, name="largest_loss")
     if not (math.isfinite(largest_loss) and 0 < max_risk < largest_loss):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.metrics.arrays import (
     FloatArray,
-    Rng,
+    Seed,
     check_choice,
     fraction,
     generator,
@@ -240,7 +240,7 @@ def cross_calibrated(
     sources: Labels | None = None,
     fit: Callable[[FloatArray, FloatArray], ScoreMap],
     n_folds: int = 5,
-    rng: Rng = 0,
+    seed: Seed = 0,
 ) -> FloatArray:
     """Return cross-fitted scores: each is mapped by a map fitted without its source.
 
@@ -253,7 +253,7 @@ def cross_calibrated(
     fit : callable
         From human scores and the judge's to a map, such as :func:`affine_map`.
     n_folds : int, 2 or more
-    rng : int or numpy.random.Generator
+    seed : int or numpy.random.Generator
 
     Returns
     -------
@@ -271,7 +271,7 @@ def cross_calibrated(
     >>> scores.round(6).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     """
-    rng = generator(rng)
+    rng = generator(seed)
     h, p = paired_scores(human, judge, allow_unscored=True)
     codes, n_sources = group_codes(sources, name="sources", n_items=len(p))
     if whole_number(n_folds, name="n_folds", least=2) > n_sources:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from judgesmith.metrics.arrays import (
     FloatArray,
-    Rng,
+    Seed,
     check_choice,
     generator,
     group_codes,
@@ -211,7 +211,7 @@ def permutation_test(
     level: Level = "dataset",
     swap: Swap = "inputs",
     alternative: Alternative = "two-sided",
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_permutations: int = 1000,
 ) -> SignificanceTest:
     """Test by permutation whether ``judge`` agrees as well with human ratings as ``other``.
@@ -234,7 +234,7 @@ def permutation_test(
         systems of their own, the other two reject in a quarter to a half of cases at 5 %
         (benchmark ``resampling_coverage``).
     alternative : {"two-sided", "greater"}; ``greater``: the first agreement is the larger
-    rng : int or numpy.random.Generator
+    seed : int or numpy.random.Generator
     n_permutations : int, 20 or more
 
     Returns
@@ -263,7 +263,7 @@ def permutation_test(
     """
     check_choice(statistic, Statistic, name="statistic")
     check_alternative(alternative)
-    rng = generator(rng)
+    rng = generator(seed)
     check_draws(n_permutations, name="permutations")
     _check_swap(swap, has_systems=systems is not None)
     h, p, q = with_gaps_shared(human, judge, other)

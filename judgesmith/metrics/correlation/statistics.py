@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.arrays import Rng, paired_scores
+from judgesmith.metrics.arrays import Seed, paired_scores
 from judgesmith.metrics.correlation.coefficients import Statistic, over_rows
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels, Level, agreement
@@ -226,7 +226,7 @@ class _Interval(Protocol):
         systems: Labels | None = None,
         level: Level = "dataset",
         confidence: float = 0.95,
-        rng: Rng = 0,
+        seed: Seed = 0,
         n_resamples: int = 1000,
         resample: Resample = "sources",
         method: Method = "percentile",
@@ -244,7 +244,7 @@ class _Difference(Protocol):
         systems: Labels | None = None,
         level: Level = "dataset",
         confidence: float = 0.95,
-        rng: Rng = 0,
+        seed: Seed = 0,
         n_resamples: int = 1000,
         resample: Resample = "sources",
         method: Method = "percentile",
@@ -255,7 +255,7 @@ _INTERVAL = """Return :func:`{x}` with an interval.
 
     Parameters
     ----------
-    human, judge, sources, systems, level, confidence, rng, n_resamples, resample, method
+    human, judge, sources, systems, level, confidence, seed, n_resamples, resample, method
         As for :func:`~judgesmith.metrics.correlation.agreement_interval`, and so is the result.
 
     Examples
@@ -269,7 +269,7 @@ _DIFFERENCE = """Return :func:`{x}` of ``judge`` minus that of ``other`` on the 
 
     Parameters
     ----------
-    human, judge, other, sources, systems, level, confidence, rng, n_resamples, resample, method
+    human, judge, other, sources, systems, level, confidence, seed, n_resamples, resample, method
         As for :func:`~judgesmith.metrics.correlation.agreement_difference`, and so is the result.
 
     Examples
@@ -302,7 +302,7 @@ def _with(statistic: Statistic, of: Callable[..., Any], name: str, doc: str) -> 
 
 _ELSEWHERE = {
     **dict.fromkeys(("groups", "group", "clusters", "cluster", "blocks", "documents"), "sources"),
-    **dict.fromkeys(("seed", "random_state"), "rng"),
+    **dict.fromkeys(("rng", "random_state"), "seed"),
     **dict.fromkeys(("alpha", "confidence_level", "conf_level"), "confidence"),
     **dict.fromkeys(("n_boot", "n_bootstrap", "n_bootstraps"), "n_resamples"),
 }

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.arrays import FloatArray, Rng, fraction, label_list
+from judgesmith.metrics.arrays import FloatArray, Seed, fraction, label_list
 from judgesmith.metrics.perturbations.report import (
     Combine,
     Discernment,
@@ -49,7 +49,7 @@ def items_needed(
     weights: ArrayLike | None = None,
     form: HarmonicForm = "normalised",
     power: float = 0.8,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> ItemsNeeded:
     """Return the smallest number of items with which a discernment of 1 is likely.
@@ -67,7 +67,7 @@ def items_needed(
     form : {"normalised", "printed"}
         As for :func:`~judgesmith.metrics.perturbations.harmonic_mean_log_p`.
     power : float, between 0 and 1; how many of the resamples must reach D of 1
-    rng : int or numpy.random.Generator
+    seed : int or numpy.random.Generator
     n_resamples : int, 20 or more, for each n
 
     Returns
@@ -81,7 +81,7 @@ def items_needed(
     >>> items_needed([[5.0]] * 8, perturbed).n
     5
     """
-    rng = checked_generator(rng, n_resamples, confidence=0.95)
+    rng = checked_generator(seed, n_resamples, confidence=0.95)
     fraction(power, name="power")
     o, p = scores_array(originals, "originals"), scores_array(perturbed, "perturbed")
     if o.ndim != 2 or o.shape != p.shape or not o.size:
@@ -171,7 +171,7 @@ def discernment(
     form: HarmonicForm = "normalised",
     power: float = 0.8,
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> Discernment:
     """Return how reliably a judge scores damaged texts below their originals.
@@ -202,7 +202,7 @@ def discernment(
         A perturbation that is not in it has no expert score.
     form, power
         As for :func:`~judgesmith.metrics.perturbations.items_needed`.
-    confidence, rng, n_resamples
+    confidence, seed, n_resamples
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -229,7 +229,7 @@ def discernment(
     >>> typos = originals - [1, 0] * rng.integers(0, 3, size=(40, 2))
     >>> found = discernment(
     ...     originals, [typos], perturbations=["typos"], levels=["character"],
-    ...     metrics=["fluency", "coherence"], rng=rng,
+    ...     metrics=["fluency", "coherence"], seed=rng,
     ...     weights={"typos": {"fluency": 1.0, "coherence": 0.0}},
     ... )
     >>> typos = found.perturbations[0]
@@ -238,7 +238,7 @@ def discernment(
     >>> [test.all_tied for test in typos.tests]
     [False, True]
     """
-    rng = checked_generator(rng, n_resamples, confidence)
+    rng = checked_generator(seed, n_resamples, confidence)
     fraction(power, name="power")
     o, p = _tables(originals, perturbed)
     names = _names(perturbations, "perturbations", len(p))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
-    Rng,
+    Seed,
     check_choice,
     group_codes,
     number_array,
@@ -353,7 +353,7 @@ def weighted_kappa_interval(
     levels: ArrayLike | None = None,
     weights: Weights = "linear",
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> Estimate:
     """Return Cohen's kappa with an interval over sources.
@@ -365,7 +365,7 @@ def weighted_kappa_interval(
         If every source has one row, rows are resampled.
     levels, weights
         As for :func:`~judgesmith.metrics.weighted_kappa`.
-    confidence, rng, n_resamples
+    confidence, seed, n_resamples
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -382,12 +382,12 @@ def weighted_kappa_interval(
     --------
     >>> found = weighted_kappa_interval(
     ...     [1, 2, 2, 3, 2, 1, 2, 3], [1, 2, 3, 3, 2, 1, 1, 3], sources=range(8),
-    ...     levels=[1, 2, 3], rng=np.random.default_rng(0),
+    ...     levels=[1, 2, 3], seed=0,
     ... )
     >>> round(found.value, 2), found.low < found.value < found.high, found.n_groups
     (0.71, True, 8)
     """
-    rng = checked_generator(rng, n_resamples, confidence)
+    rng = checked_generator(seed, n_resamples, confidence)
     check_choice(weights, Weights, name="weights")
     h, p = paired_scores(human, judge, allow_unscored=True)
     rows = RatedKinds.of(h, [p], sources=sources, levels=levels)
@@ -403,7 +403,7 @@ def weighted_kappa_difference(
     levels: ArrayLike | None = None,
     weights: Weights = "linear",
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> PairedEstimate:
     """Return the kappa of ``judge`` minus that of ``other`` on the same rows and resamples.
@@ -412,7 +412,7 @@ def weighted_kappa_difference(
     ----------
     human, judge, other : array-like, shape (n_rows,)
         Rows that either judge leaves unscored (nan or None) are left out.
-    sources, levels, weights, rng, n_resamples, confidence
+    sources, levels, weights, seed, n_resamples, confidence
         As for :func:`weighted_kappa_interval`.
 
     Returns
@@ -424,12 +424,12 @@ def weighted_kappa_difference(
     --------
     >>> found = weighted_kappa_difference(
     ...     [1, 2, 2, 3, 2, 1, 2, 3], [1, 2, 3, 3, 2, 1, 1, 3], [2, 2, 1, 3, 2, 3, 1, 2],
-    ...     sources=range(8), levels=[1, 2, 3], rng=np.random.default_rng(0),
+    ...     sources=range(8), levels=[1, 2, 3], seed=0,
     ... )
     >>> found.value == found.first - found.second > 0
     True
     """
-    rng = checked_generator(rng, n_resamples, confidence)
+    rng = checked_generator(seed, n_resamples, confidence)
     check_choice(weights, Weights, name="weights")
     h, p = paired_scores(human, judge, allow_unscored=True)
     _, q = paired_scores(human, other, allow_unscored=True)
@@ -455,7 +455,7 @@ def pairwise_kappa(
     levels: ArrayLike | None = None,
     weights: Weights = "linear",
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> Estimate:
     """Return Cohen's kappa of two raters, averaged over all pairs of raters, each counting alike.
@@ -466,7 +466,7 @@ def pairwise_kappa(
         nan (or None) where missing. A column is one person; if it is not,
         :func:`~judgesmith.metrics.krippendorff_alpha` is the better choice.
     sources : sequence of labels, one per item, or None
-    levels, weights, rng, n_resamples, confidence
+    levels, weights, seed, n_resamples, confidence
         As for :func:`weighted_kappa_interval`.
 
     Returns
@@ -488,7 +488,7 @@ def pairwise_kappa(
     >>> round(found.value, 2), found.n, found.n_undefined
     (0.51, 15, 0)
     """
-    rng = checked_generator(rng, n_resamples, confidence)
+    rng = checked_generator(seed, n_resamples, confidence)
     check_choice(weights, Weights, name="weights")
     rows = RatedKinds.of_raters(rating_table(ratings), sources=sources, levels=levels)
     return _estimate(rows, weights, rng, n_resamples, confidence)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.arrays import FloatArray, Rng, group_codes, group_sums, rating_table, ratio
+from judgesmith.metrics.arrays import FloatArray, Seed, group_codes, group_sums, rating_table, ratio
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate
 from judgesmith.metrics.resampling.draws import estimates_of_sums
@@ -14,7 +14,7 @@ def nominal_agreement(
     *,
     sources: Labels | None = None,
     n_labels: int,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
     confidence: float = 0.95,
 ) -> tuple[Estimate, Estimate, Estimate]:
@@ -45,7 +45,7 @@ def nominal_agreement(
         group_sums(columns, codes, n_sources),
         lambda sums: _coefficients(sums, n_labels),
         n=int(np.sum(several)),
-        rng=rng,
+        seed=seed,
         n_resamples=n_resamples,
         confidence=confidence,
     )

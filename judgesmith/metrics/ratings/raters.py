@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from judgesmith.metrics.arrays import (
     FloatArray,
-    Rng,
+    Seed,
     fraction,
     generator,
     group_codes,
@@ -58,7 +58,7 @@ def rater_vs_rest(
     statistic: Statistic = "pearson",
     level: Level = "dataset",
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> RaterVsRest:
     """Return the agreement of each rater with the mean of the other raters.
@@ -75,7 +75,7 @@ def rater_vs_rest(
         ``sources`` are needed at sample level, ``systems`` at system level.
     statistic, level
         As for :func:`~judgesmith.metrics.correlation.agreement`.
-    confidence, rng, n_resamples
+    confidence, seed, n_resamples
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -97,7 +97,7 @@ def rater_vs_rest(
     ([0.9, 0.87, 0.75], 0.84)
     """
     table, items, responders = _labelled(ratings, level, sources, systems)
-    settings = _Settings(statistic, level, generator(rng), n_resamples, confidence)
+    settings = _Settings(statistic, level, generator(seed), n_resamples, confidence)
     parts = [_part(rater, rest, items, responders) for rater, rest in _rests(table)]
     return RaterVsRest(
         average=settings.average(parts), raters=tuple(settings.interval([part]) for part in parts)
@@ -112,14 +112,14 @@ def pairwise_rater_agreement(
     statistic: Statistic = "pearson",
     level: Level = "dataset",
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> Estimate:
     """Return the agreement of two raters, averaged over all pairs of raters.
 
     Parameters
     ----------
-    ratings, statistic, level, sources, systems, rng, n_resamples, confidence
+    ratings, statistic, level, sources, systems, seed, n_resamples, confidence
         As for :func:`rater_vs_rest`; each pair is taken on the items that both rated.
 
     Returns
@@ -132,7 +132,7 @@ def pairwise_rater_agreement(
     --------
     >>> found = pairwise_rater_agreement(
     ...     [[1, 1, 2], [2, 3, 2], [4, 5, 4], [5, 5, 3], [3, 2, 3]],
-    ...     statistic="spearman", rng=np.random.default_rng(0),
+    ...     statistic="spearman", seed=0,
     ... )
     >>> round(found.value, 2), found.n, found.n_groups
     (0.78, 15, 5)
@@ -143,7 +143,7 @@ def pairwise_rater_agreement(
         _part(table[:, one], table[:, other], items, responders)
         for one, other in zip(first, second, strict=True)
     ]
-    return _Settings(statistic, level, generator(rng), n_resamples, confidence).average(parts)
+    return _Settings(statistic, level, generator(seed), n_resamples, confidence).average(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class _Settings:
             parts,
             statistic=self.statistic,
             level=self.level,
-            rng=self.rng,
+            seed=self.rng,
             n_resamples=self.n_resamples,
             confidence=self.confidence,
         )
@@ -313,7 +313,7 @@ class HumanCeiling(Record):
     n_undefined: int
 
 
-def human_ceiling(ratings: ArrayLike, *, rng: Rng = 0, n_splits: int = 200) -> HumanCeiling:
+def human_ceiling(ratings: ArrayLike, *, seed: Seed = 0, n_splits: int = 200) -> HumanCeiling:
     """Return the correlation with mean ratings that a perfect judge can expect.
 
     Each item's ratings are split at random into two halves; the correlation of the halves' means,
@@ -326,7 +326,7 @@ def human_ceiling(ratings: ArrayLike, *, rng: Rng = 0, n_splits: int = 200) -> H
     ----------
     ratings : array-like, shape (n_items, n_raters), in points of the human scale
         nan (or None) where a rating is missing.
-    rng : int or numpy.random.Generator
+    seed : int or numpy.random.Generator
     n_splits : int, 1 or more
 
     Returns
@@ -341,7 +341,7 @@ def human_ceiling(ratings: ArrayLike, *, rng: Rng = 0, n_splits: int = 200) -> H
     >>> found.ceiling > found.reliability > found.half_correlation > 0.9
     True
     """
-    rng = generator(rng)
+    rng = generator(seed)
     if not isinstance(n_splits, int | np.integer):
         raise TypeError(f"n_splits must be a whole number; got {n_splits!r}.")
     if n_splits < 1:

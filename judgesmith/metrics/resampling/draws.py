@@ -15,7 +15,7 @@ import numpy as np
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
-    Rng,
+    Seed,
     check_choice,
     fraction,
     generator,
@@ -133,7 +133,7 @@ def estimates_of_sums(
     statistic: Callable[[FloatArray], FloatArray],
     *,
     n: int,
-    rng: Rng,
+    seed: Seed,
     n_resamples: int,
     confidence: float,
     scale: float = 1.0,
@@ -142,7 +142,7 @@ def estimates_of_sums(
 
     ``statistic`` is from sums of shape (n_sets, n_sums) to values of shape (n_sets, n_values).
     """
-    rng = checked_generator(rng, n_resamples, confidence)
+    rng = checked_generator(seed, n_resamples, confidence)
     n_sources = len(sums)
     values = statistic(sums.sum(axis=0)[None])[0]
     intervals = [(math.nan, math.nan)] * len(values)
@@ -174,11 +174,11 @@ _DUST = 1e-12
 _BATCH_CELLS = 2**22
 
 
-def checked_generator(rng: Rng, n_resamples: int, confidence: float) -> np.random.Generator:
+def checked_generator(seed: Seed, n_resamples: int, confidence: float) -> np.random.Generator:
     """Return the generator; refuse settings that cannot give an interval."""
     check_draws(n_resamples, name="resamples")
     fraction(confidence, name="confidence")
-    return generator(rng)
+    return generator(seed)
 
 
 def check_draws(n_draws: int, *, name: str) -> None:

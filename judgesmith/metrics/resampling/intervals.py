@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
-    Rng,
+    Seed,
     check_choice,
     in_order,
     label_list,
@@ -218,7 +218,7 @@ def mean_agreement_interval(
     statistic: Statistic = "pearson",
     level: Level = "dataset",
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
     resample: Resample = "sources",
     method: Method = "percentile",
@@ -231,7 +231,7 @@ def mean_agreement_interval(
     Parameters
     ----------
     parts : sequence of RatedPart, one per target
-    statistic, level, rng, n_resamples, confidence, resample, method
+    statistic, level, seed, n_resamples, confidence, resample, method
         As for :func:`agreement_interval`; items are drawn from one part only.
 
     Returns
@@ -248,12 +248,12 @@ def mean_agreement_interval(
     ...     RatedPart(judge=[1, 2, 3, 4, 5, 4, 3, 2], human=human, sources=sources),
     ... ]
     >>> found = mean_agreement_interval(
-    ...     parts, statistic="pearson", level="dataset", rng=np.random.default_rng(0)
+    ...     parts, statistic="pearson", level="dataset", seed=0
     ... )
     >>> round(found.value, 2), found.n, found.n_groups
     (0.91, 16, 4)
     """
-    rng = checked_generator(rng, n_resamples, confidence)
+    rng = checked_generator(seed, n_resamples, confidence)
     check_choice(method, Method, name="method")
     average = AveragedUnits.of(parts, statistic, level, resample)
     return estimate_of(
@@ -287,7 +287,7 @@ def mean_agreement_difference(
     statistic: Statistic = "pearson",
     level: Level = "dataset",
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
     resample: Resample = "sources",
     method: Method = "percentile",
@@ -298,7 +298,7 @@ def mean_agreement_difference(
     ----------
     first, second : sequence of RatedPart
         The same rows and targets in the same order, as either judge scores them.
-    statistic, level, rng, n_resamples, confidence, resample, method
+    statistic, level, seed, n_resamples, confidence, resample, method
         As for :func:`agreement_difference`.
 
     Examples
@@ -307,12 +307,12 @@ def mean_agreement_difference(
     >>> good = RatedPart(judge=[1, 2, 3, 4, 5, 4, 3, 2], human=human, sources=sources)
     >>> worse = RatedPart(judge=[2, 2, 3, 5, 4, 4, 2, 2], human=human, sources=sources)
     >>> found = mean_agreement_difference(
-    ...     [good], [worse], statistic="pearson", level="dataset", rng=np.random.default_rng(0)
+    ...     [good], [worse], statistic="pearson", level="dataset", seed=0
     ... )
     >>> round(found.value, 2), found.value == found.first - found.second
     (0.18, True)
     """
-    rng = checked_generator(rng, n_resamples, confidence)
+    rng = checked_generator(seed, n_resamples, confidence)
     check_choice(method, Method, name="method")
     if len(first) != len(second):
         raise ValueError(f"parts must pair up; got {len(first)} and {len(second)}.")
@@ -346,7 +346,7 @@ def agreement_interval(
     statistic: Statistic = "pearson",
     level: Level = "dataset",
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
     resample: Resample = "sources",
     method: Method = "percentile",
@@ -365,7 +365,7 @@ def agreement_interval(
     level : {"system", "sample", "dataset"}
         At system level the systems' means are recomputed in every resample; at sample level
         the sources' own values are resampled.
-    confidence, rng, n_resamples
+    confidence, seed, n_resamples
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
     resample : {"sources", "items", "systems", "both"}
         What is drawn with replacement. ``items``: single rows, as if they were independent.
@@ -400,7 +400,7 @@ def agreement_interval(
     >>> judge = [2, 2, 3, 5, 4, 4, 2, 2, 1, 4, 5, 3]
     >>> found = agreement_interval(
     ...     human, judge, sources=[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5],
-    ...     statistic="pearson", level="dataset", rng=np.random.default_rng(0),
+    ...     statistic="pearson", level="dataset", seed=0,
     ... )
     >>> round(found.value, 2), found.low < found.value < found.high, found.n_groups
     (0.86, True, 6)
@@ -410,7 +410,7 @@ def agreement_interval(
         [part],
         statistic=statistic,
         level=level,
-        rng=rng,
+        seed=seed,
         n_resamples=n_resamples,
         confidence=confidence,
         resample=resample,
@@ -428,7 +428,7 @@ def agreement_difference(
     statistic: Statistic = "pearson",
     level: Level = "dataset",
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
     resample: Resample = "sources",
     method: Method = "percentile",
@@ -443,7 +443,7 @@ def agreement_difference(
     ----------
     human, judge, other : array-like, shape (n_rows,)
         Rows that either judge leaves unscored (nan or None) are left out.
-    sources, systems, statistic, level, rng, n_resamples, confidence, resample, method
+    sources, systems, statistic, level, seed, n_resamples, confidence, resample, method
         As for :func:`agreement_interval`.
 
     Returns
@@ -473,7 +473,7 @@ def agreement_difference(
         parts[1:],
         statistic=statistic,
         level=level,
-        rng=rng,
+        seed=seed,
         n_resamples=n_resamples,
         confidence=confidence,
         resample=resample,

@@ -10,7 +10,7 @@ import numpy as np
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
-    Rng,
+    Seed,
     check_choice,
     group_sums,
     ratio,
@@ -306,7 +306,7 @@ def agreement_of_matches(
     amounts: FloatArray,
     *,
     sources: Labels | None,
-    rng: Rng,
+    seed: Seed,
     n_resamples: int,
     confidence: float,
 ) -> SpanAgreement:
@@ -316,7 +316,7 @@ def agreement_of_matches(
         source_sums(amounts, codes),
         summary,
         n=table.n_texts,
-        rng=rng,
+        seed=seed,
         n_resamples=n_resamples,
         confidence=confidence,
     )
@@ -369,7 +369,7 @@ def span_agreement_difference(
     sources: Labels | None = None,
     statistic: SpanStatistic = "f1",
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> PairedEstimate:
     """Return the span agreement of the first judge minus that of the second, on the same resamples.
@@ -381,7 +381,7 @@ def span_agreement_difference(
         same function with the same settings.
     sources : sequence of labels, one per text, scored or not, as both were given
     statistic : {"precision", "recall", "f1", "macro_f1"}
-    rng, n_resamples, confidence
+    seed, n_resamples, confidence
         As for :func:`span_character_agreement`.
 
     Returns
@@ -396,13 +396,13 @@ def span_agreement_difference(
     >>> from judgesmith.metrics.spans.matching import span_character_agreement
     >>> gold = [[(0, 5)], [(3, 9)], [(2, 4)], []]
     >>> rng = np.random.default_rng(0)
-    >>> one = span_character_agreement(gold, [[(0, 5)], [(3, 8)], [(2, 5)], []], rng=rng)
-    >>> other = span_character_agreement(gold, [[(4, 9)], [(3, 8)], [], [(0, 1)]], rng=rng)
-    >>> found = span_agreement_difference(one, other, rng=rng)
+    >>> one = span_character_agreement(gold, [[(0, 5)], [(3, 8)], [(2, 5)], []], seed=rng)
+    >>> other = span_character_agreement(gold, [[(4, 9)], [(3, 8)], [], [(0, 1)]], seed=rng)
+    >>> found = span_agreement_difference(one, other, seed=rng)
     >>> round(found.first, 2), round(found.second, 2), round(found.value, 2)
     (0.92, 0.5, 0.42)
     """
-    rng = checked_generator(rng, n_resamples, confidence)
+    rng = checked_generator(seed, n_resamples, confidence)
     check_choice(statistic, SpanStatistic, name="statistic")
     n = len(first.of_texts)
     if len(second.of_texts) != n:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, Rng, group_sums, number
+from judgesmith.metrics.arrays import FloatArray, IntArray, Seed, group_sums, number
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.spans.agreement import (
     SpanAgreement,
@@ -25,7 +25,7 @@ def span_character_agreement(
     severity_credit: float = 1.0,
     same_label: bool = False,
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> SpanAgreement:
     """Return precision, recall and F1 of the marked characters.
@@ -48,7 +48,7 @@ def span_character_agreement(
         The shared tasks on error spans give 0.5.
     same_label : bool
         Whether labels must agree. A character then counts once for each label it has.
-    confidence, rng, n_resamples
+    confidence, seed, n_resamples
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -78,7 +78,7 @@ def span_character_agreement(
     keys = ("labels",) if same_label else ()
     amounts = _amounts(table, keys, weighted=weighted, severity_credit=severity_credit)
     return agreement_of_matches(
-        table, amounts, sources=sources, rng=rng, n_resamples=n_resamples, confidence=confidence
+        table, amounts, sources=sources, seed=seed, n_resamples=n_resamples, confidence=confidence
     )
 
 
@@ -179,7 +179,7 @@ def matched_span_agreement(
     severity_credit: float = 1.0,
     same_label: bool = False,
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> SpanAgreement:
     """Return precision, recall and F1 of matched spans.
@@ -190,7 +190,7 @@ def matched_span_agreement(
 
     Parameters
     ----------
-    human, judge, sources, rng, n_resamples, confidence
+    human, judge, sources, seed, n_resamples, confidence
         As for :func:`span_character_agreement`; spans given twice are two.
     iou_threshold : float, from 0 to 1
         Least overlap of partners: characters in both over characters in either. At 0 one common
@@ -247,7 +247,7 @@ def matched_span_agreement(
     )
     amounts = np.column_stack([credit, n_predicted, credit, n_gold]).astype(np.float64)
     return agreement_of_matches(
-        table, amounts, sources=sources, rng=rng, n_resamples=n_resamples, confidence=confidence
+        table, amounts, sources=sources, seed=seed, n_resamples=n_resamples, confidence=confidence
     )
 
 

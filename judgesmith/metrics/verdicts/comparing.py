@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from judgesmith.metrics.arrays import IntArray, Rng
+from judgesmith.metrics.arrays import IntArray, Seed
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import PairedEstimate, Record
 from judgesmith.metrics.resampling.draws import (
@@ -66,7 +66,7 @@ def compare_verdicts(
     positive: object = None,
     classes: Classes = None,
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> VerdictComparison:
     """Compare two judges' verdicts on the rows that both gave one.
@@ -78,7 +78,7 @@ def compare_verdicts(
     positive, classes
         As for :func:`~judgesmith.metrics.verdicts.f1`; with three or more labels TPR and TNR are
         those of the positive label against the rest.
-    confidence, rng, n_resamples
+    confidence, seed, n_resamples
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -100,7 +100,7 @@ def compare_verdicts(
     >>> found.tnr.value, found.first_only, round(found.tnr.p_value, 4), found.test
     (0.5, (0, 10), 0.002, 'mcnemar')
     """
-    rng = checked_generator(rng, n_resamples, confidence)
+    rng = checked_generator(seed, n_resamples, confidence)
     rows = CodedVerdicts.of(
         labels, first, second, sources=sources, classes=classes, positive=positive
     )

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.arrays import FloatArray, Rng, label_list, ratio, score_vector
+from judgesmith.metrics.arrays import FloatArray, Seed, label_list, ratio, score_vector
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.counted import in_blocks
@@ -98,7 +98,7 @@ def verdict_curves(
     positive: object = None,
     classes: Classes = None,
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> VerdictCurves:
     """Return the ROC curve and that of precision and recall, with areas and their intervals.
@@ -110,7 +110,7 @@ def verdict_curves(
     sources : sequence of labels, one per row, or None
     classes
         As for :func:`~judgesmith.metrics.verdicts.f1`.
-    confidence, rng, n_resamples
+    confidence, seed, n_resamples
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -131,7 +131,7 @@ def verdict_curves(
     >>> found.area.value, found.tpr, found.fpr
     (0.875, (1.0, 1.0, 0.5), (1.0, 0.5, 0.0))
     """
-    rng = checked_generator(rng, n_resamples, confidence)
+    rng = checked_generator(seed, n_resamples, confidence)
     rows = _Scored.of(labels, scores, sources, positive=positive, classes=classes)
     n, n_positive = len(rows.good), int(np.count_nonzero(rows.good))
     n_sources = rows.coded.n_sources

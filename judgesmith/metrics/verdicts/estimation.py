@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, Rng, fraction, in_order, is_missing
+from judgesmith.metrics.arrays import FloatArray, IntArray, Seed, fraction, in_order, is_missing
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.ratings.nominal import nominal_agreement
 from judgesmith.metrics.records import Estimate, Record, whole_number
@@ -133,7 +133,7 @@ def gwet_ac1(
     sources: Labels | None = None,
     classes: Classes = None,
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> Estimate:
     """Return Gwet's AC1 of two or more raters: agreement beyond what guessing would give.
@@ -145,7 +145,7 @@ def gwet_ac1(
     ratings, classes
         As for :func:`dawid_skene`. Items with one label count only in the shares of labels.
     sources : sequence of labels, one per item, or None
-    confidence, rng, n_resamples
+    confidence, seed, n_resamples
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -169,7 +169,7 @@ def gwet_ac1(
         np.where(codes < 0, np.nan, codes),
         sources=sources,
         n_labels=max(len(known), 2),
-        rng=rng,
+        seed=seed,
         n_resamples=n_resamples,
         confidence=confidence,
     )

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
-    Rng,
+    Seed,
     group_codes,
     group_sums,
     label_list,
@@ -227,7 +227,7 @@ def corrected_rates(
     systems: Labels | None = None,
     selection: ArrayLike | None = None,
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> PassRates:
     """Return the pass rate of each system from few labels and many verdicts of a judge.
@@ -247,7 +247,7 @@ def corrected_rates(
     selection : array-like, shape (n_rows,), optional
         The probability with which each labelled row was chosen to be labelled; nan where it was not
         drawn at random, and its label is left out. None: all were equally likely.
-    confidence, rng, n_resamples
+    confidence, seed, n_resamples
         As in :mod:`judgesmith.metrics`; resamples of the bootstrap and of the test of equal rates.
 
     Returns
@@ -273,7 +273,7 @@ def corrected_rates(
     >>> round(found.corrected.value, 2), found.corrected.low < 0.69 < found.corrected.high
     (0.69, True)
     """
-    draw = checked_generator(rng, n_resamples, confidence)
+    draw = checked_generator(seed, n_resamples, confidence)
     rows = _Rows.of(human, judge, sources, systems, selection)
     p_values = [_equal_shares(rows, rows.human == of, n_resamples, draw) for of in (1, 0)]
     is_equal = not any(2 * p <= 1 - confidence for p in p_values)
@@ -474,7 +474,7 @@ def _bootstrap(
         group_sums(columns, codes),
         rates,
         n=len(rows.judge),
-        rng=rng,
+        seed=rng,
         n_resamples=n_resamples,
         confidence=confidence,
     )

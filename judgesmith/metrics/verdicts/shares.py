@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.metrics.arrays import FloatArray, Rng, fraction, number
+from judgesmith.metrics.arrays import FloatArray, Seed, fraction, number
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.draws import estimates_of_sums
@@ -361,7 +361,7 @@ def verdict_agreement(
     ordered: bool = False,
     costs: Mapping[object, float] | None = None,
     confidence: float = 0.95,
-    rng: Rng = 0,
+    seed: Seed = 0,
     n_resamples: int = 1000,
 ) -> VerdictAgreement:
     """Return all metrics of verdicts with intervals over sources.
@@ -379,7 +379,7 @@ def verdict_agreement(
         As for :func:`~judgesmith.metrics.verdicts.f1`.
     ordered : bool; whether ``classes`` are in order, for quadratic kappa
     costs : mapping from each label to a number, or None
-    confidence, rng, n_resamples
+    confidence, seed, n_resamples
         As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
@@ -400,7 +400,7 @@ def verdict_agreement(
     rows = CodedVerdicts.of(labels, verdicts, sources=sources, classes=classes, positive=positive)
     place, n, n_classes = rows.place, len(rows.true), len(rows.classes)
     by_name, f1_by_label = _composites(
-        rows, ordered, rows.cost_of(costs), rng, n_resamples, confidence
+        rows, ordered, rows.cost_of(costs), seed, n_resamples, confidence
     )
 
     def share(yes: BoolArray, among: BoolArray, name: str) -> Estimate:
@@ -439,7 +439,7 @@ def _composites(
     rows: CodedVerdicts,
     ordered: bool,
     costs: FloatArray | None,
-    rng: Rng,
+    seed: Seed,
     n_resamples: int,
     confidence: float,
 ) -> tuple[dict[VerdictMetric, Estimate], tuple[Estimate, ...]]:
@@ -455,7 +455,7 @@ def _composites(
         return np.column_stack([*(given.value(name) for name in names), given.f1s])
 
     found = estimates_of_sums(
-        sums, composite, n=len(rows.true), rng=rng, n_resamples=n_resamples, confidence=confidence
+        sums, composite, n=len(rows.true), seed=seed, n_resamples=n_resamples, confidence=confidence
     )
     found = [
         replace(one, statistic=name, n_undefined=int(math.isnan(one.value)))

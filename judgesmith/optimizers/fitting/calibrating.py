@@ -232,7 +232,7 @@ class Calibrator(JudgeOptimizer):
         for fit in (line, isotonic_map):
             rng = np.random.default_rng([self.seed, 5])
             try:
-                found = cross_calibrated(y, x, fit=fit, sources=groups, n_folds=n_folds, rng=rng)
+                found = cross_calibrated(y, x, fit=fit, sources=groups, n_folds=n_folds, seed=rng)
             except ValueError:  # a part whose scores are all the same has no line
                 return False
             errors.append(float(np.mean((found - y) ** 2)))
@@ -252,7 +252,7 @@ class Calibrator(JudgeOptimizer):
             largest_loss=largest,
             sources=rows.groups,
             n_candidates=N_LIMITS,
-            rng=np.random.default_rng([self.seed, 6]),
+            seed=np.random.default_rng([self.seed, 6]),
             confidence=self.certainty,
         )
         keeps: Literal["all", "below", "none"] = "below"

@@ -111,7 +111,7 @@ def _band(
         largest_loss=1.0,
         sources=sources.tolist(),
         n_candidates=5,
-        rng=rng,
+        seed=rng,
         confidence=FLOOR_CONFIDENCE,
     )
     promised = f"at most {most:.0%} of the verdicts that it gives are wrong ({_SURE})"

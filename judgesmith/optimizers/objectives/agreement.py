@@ -11,7 +11,7 @@ import numpy as np
 
 from judgesmith.errors import InputError, hint_of, sentence_of
 from judgesmith.metrics import mean_absolute_error
-from judgesmith.metrics.arrays import FloatArray, IntArray, check_choice, paired_scores
+from judgesmith.metrics.arrays import FloatArray, IntArray, Seed, check_choice, paired_scores
 from judgesmith.metrics.comparing.significance import with_sources_shared
 from judgesmith.metrics.correlation import (
     Level,
@@ -136,27 +136,27 @@ class Agreement(Objective):
                 scores[rows] = own
         return replace(one, predicted=predicted[0]), replace(other, predicted=predicted[1])
 
-    def estimate(self, table: PredictionTable, *, rng: np.random.Generator) -> Estimate:
-        return mean_agreement_interval(rated_parts(table), **self._given, rng=rng)
+    def estimate(self, table: PredictionTable, *, seed: Seed) -> Estimate:
+        return mean_agreement_interval(rated_parts(table), **self._given, seed=seed)
 
     def gain(
-        self, first: PredictionTable, second: PredictionTable, *, rng: np.random.Generator
+        self, first: PredictionTable, second: PredictionTable, *, seed: Seed
     ) -> PairedEstimate:
         parts = rated_parts(first), rated_parts(second)
-        return mean_agreement_difference(*parts, **self._given, rng=rng)
+        return mean_agreement_difference(*parts, **self._given, seed=seed)
 
     def estimate_pair(
         self,
         first: PredictionTable,
         second: PredictionTable,
         *,
-        rngs: Sequence[np.random.Generator],
+        seeds: Sequence[Seed],
     ) -> tuple[Estimate, Estimate]:
         parts = zip(rated_parts(first), rated_parts(second), strict=True)
         pairs = [scored_by_both(*pair, **self._given) for pair in parts]
         one, other = (
-            mean_agreement_interval(list(parts), **self._given, rng=rng)
-            for parts, rng in zip(zip(*pairs, strict=True), rngs, strict=True)
+            mean_agreement_interval(list(parts), **self._given, seed=seed)
+            for parts, seed in zip(zip(*pairs, strict=True), seeds, strict=True)
         )
         return one, other
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.metrics.arrays import FloatArray, IntArray, Seed, generator
 from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.draws import (
     Counted,
@@ -45,7 +45,7 @@ class Condition(Protocol):
     def met(self, table: PredictionTable) -> bool:
         """Return whether the condition is met."""
 
-    def estimate(self, table: PredictionTable, *, rng: np.random.Generator) -> Estimate:
+    def estimate(self, table: PredictionTable, *, seed: Seed) -> Estimate:
         """Return what it bounds, with its interval."""
 
 
@@ -229,9 +229,9 @@ class Objective(ABC):
         """Return the two-sided p-value that resamples of a difference make."""
         return two_sided_p(resampled, n_units)
 
-    def estimate(self, table: PredictionTable, *, rng: np.random.Generator) -> Estimate:
+    def estimate(self, table: PredictionTable, *, seed: Seed) -> Estimate:
         """Return the number with its interval over sources."""
-        checked_generator(rng, N_RESAMPLES, CONFIDENCE)
+        rng = checked_generator(seed, N_RESAMPLES, CONFIDENCE)
         codes, n_sources = numbered_sources(table.sources)
         return self._estimated(self.counted(table, codes, n_sources), table, n_sources, rng)
 
@@ -240,15 +240,15 @@ class Objective(ABC):
         first: PredictionTable,
         second: PredictionTable,
         *,
-        rngs: Sequence[np.random.Generator],
+        seeds: Sequence[Seed],
     ) -> tuple[Estimate, Estimate]:
         """Return the estimate of either table on the rows that ``gain`` compares them on."""
         codes, n_sources = numbered_sources(first.sources)
         shared = shared_rows(first, second)[0]
         one, other = self.counted_pair(first, second, codes, n_sources)
         return (
-            self._estimated(one, shared, n_sources, rngs[0]),
-            self._estimated(other, shared, n_sources, rngs[1]),
+            self._estimated(one, shared, n_sources, generator(seeds[0])),
+            self._estimated(other, shared, n_sources, generator(seeds[1])),
         )
 
     def _estimated(
@@ -264,10 +264,10 @@ class Objective(ABC):
         )
 
     def gain(
-        self, first: PredictionTable, second: PredictionTable, *, rng: np.random.Generator
+        self, first: PredictionTable, second: PredictionTable, *, seed: Seed
     ) -> PairedEstimate:
         """Return by how much the number is larger on ``first``, on the same rows and resamples."""
-        checked_generator(rng, N_RESAMPLES, CONFIDENCE)
+        rng = checked_generator(seed, N_RESAMPLES, CONFIDENCE)
         codes, n_sources = numbered_sources(first.sources)
         one, other = self.counted_pair(first, second, codes, n_sources)
         shared = shared_rows(first, second)[0]

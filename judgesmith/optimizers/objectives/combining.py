@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.errors import InputError
-from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.metrics.arrays import FloatArray, IntArray, Seed
 from judgesmith.metrics.records import Estimate
 from judgesmith.metrics.resampling.draws import Counted
 from judgesmith.optimizers.objectives.base import Need, Objective, rated_terms_of
@@ -191,9 +191,9 @@ class Constraint:
         """Say whether the condition is met; one that looks at something undefined is not."""
         return bool(self.violation_of(np.asarray(self.left.value(table))) == 0)
 
-    def estimate(self, table: PredictionTable, *, rng: np.random.Generator) -> Estimate:
+    def estimate(self, table: PredictionTable, *, seed: Seed) -> Estimate:
         """Return what stands left of the sign as it is read, with its interval."""
-        found = self.left.estimate(table, rng=rng)
+        found = self.left.estimate(table, seed=seed)
         if not self._from_above:
             return found
         return replace(found, value=-found.value, low=-found.high, high=-found.low)
@@ -287,8 +287,8 @@ class Constrained(Composite):
         aim, violation = np.asarray([self.aim.value(table)]), np.asarray([self.violation(table)])
         return float(self._ordered(aim, violation)[0])
 
-    def estimate(self, table: PredictionTable, *, rng: np.random.Generator) -> Estimate:
-        return self.aim.estimate(table, rng=rng)
+    def estimate(self, table: PredictionTable, *, seed: Seed) -> Estimate:
+        return self.aim.estimate(table, seed=seed)
 
     @property
     def _parts(self) -> list[Objective]:

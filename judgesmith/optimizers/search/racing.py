@@ -118,7 +118,7 @@ class RacingRule:
                 continue
             if is_sound[leader] and not is_sound[place]:
                 continue
-            behind = look.objective.gain(look.tables[leader], table, rng=look.rng)
+            behind = look.objective.gain(look.tables[leader], table, seed=look.rng)
             if not (behind.value > 0 and behind.p_value <= threshold):
                 staying.append(place)
         return staying
@@ -435,7 +435,7 @@ class DominanceRule:
         if objective.is_effort:
             apart = objective.value(member) - objective.value(contender)
             return -1 if math.isnan(apart) else int(np.sign(apart))
-        gain = objective.gain(member, contender, rng=look.rng)
+        gain = objective.gain(member, contender, seed=look.rng)
         if gain.value == gain.low == gain.high == 0:
             return 0
         n_tests = max(look.n_looks - 1, 1) * len(look.members)

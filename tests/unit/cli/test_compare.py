@@ -129,7 +129,7 @@ def found():
         )
         for label, spread in (("new", 0.5), ("old", 3.0))
     ]
-    return compare_judges(*sides, data, rng=np.random.default_rng(0))
+    return compare_judges(*sides, data, seed=0)
 
 
 def with_gain(found, holm=0.01, **fields):

@@ -167,7 +167,7 @@ def test_differences_are_paired_with_fine_of_the_same_block(table):
             systems=full.systems,
             statistic="q",
             level="dataset",
-            rng=np.random.default_rng([0, 13]),
+            seed=np.random.default_rng([0, 13]),
         )
         assert rows["vanilla"].difference == expected
         assert expected.value == pytest.approx(

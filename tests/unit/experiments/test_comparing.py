@@ -65,7 +65,7 @@ def noisy(data, spread, seed):
 
 
 def compared(data, first, second, **options):
-    return compare_judges(scores(first), scores(second), data, rng=rng(), **options)
+    return compare_judges(scores(first), scores(second), data, seed=rng(), **options)
 
 
 @pytest.mark.no_cover
@@ -81,7 +81,7 @@ def test_the_gain_is_the_paired_difference_of_the_metrics(data):
         systems=[item.system_id for item in data],
         statistic="pearson",
         level="system",
-        rng=np.random.default_rng(seed),
+        seed=np.random.default_rng(seed),
         confidence=0.8,
         n_resamples=10_000,
     )
@@ -127,7 +127,7 @@ def test_only_rows_that_both_scored_are_compared_and_the_others_are_counted(data
 
 @pytest.mark.no_cover
 def test_rows_that_either_was_made_from_are_compared_apart(data, saved):
-    found = compare_judges(saved, ActiveCritic(), data, rng=rng())
+    found = compare_judges(saved, ActiveCritic(), data, seed=rng())
     assert (found.n_unseen, found.n_seen, found.a.n_seen, found.b.n_seen) == (12, 28, 28, 0)
     assert found.unseen["dataset"]["pearson"].n == 12
     assert found.seen["dataset"]["pearson"].n == 28
@@ -142,7 +142,7 @@ def test_rows_that_either_was_made_from_are_compared_apart(data, saved):
 def test_the_target_is_what_either_was_made_for_or_must_be_told(data, saved):
     one = scores(noisy(data, 1, 1), criterion="fluency")
     with pytest.raises(ValueError, match="A was made for overall and B for fluency; say which"):
-        compare_judges(saved, one, data, rng=rng())
+        compare_judges(saved, one, data, seed=rng())
     bare = saved.model_copy(update={"target": "auto"})
     fluent = saved.model_copy(update={"target": "fluency"})
     assert shared_target(bare, fluent, data) == shared_target(fluent, bare, data) == "fluency"
@@ -170,7 +170,7 @@ def test_the_answer_is_ready_for_json_and_undefined_is_null(data):
 @pytest.fixture(scope="module")
 def ranked(data):
     """A comparison of a judge that ranks within sources with one that scores."""
-    return compare_judges(PairwiseJudge(), ActiveCritic(), data, rng=rng())
+    return compare_judges(PairwiseJudge(), ActiveCritic(), data, seed=rng())
 
 
 @pytest.mark.no_cover
@@ -191,7 +191,7 @@ def test_where_one_judge_ranks_only_figures_within_sources_count(ranked):
 @pytest.mark.no_cover
 def test_an_objective_over_sources_is_refused_where_one_judge_ranks(data):
     with pytest.raises(ValueError, match=r"spearman compares sources; say spearman@sample"):
-        compare_judges(PairwiseJudge(), ActiveCritic(), data, objective="spearman", rng=rng())
+        compare_judges(PairwiseJudge(), ActiveCritic(), data, objective="spearman", seed=rng())
 
 
 # comparison tests

@@ -233,9 +233,7 @@ def found(values, data=None, aggregate="mean", answers=LIKERT, **more):
         **more,
     )
     targets = targets_of(data, aggregate=aggregate)
-    return evaluate_scores(
-        scores, data, targets, answers=answers, rng=np.random.default_rng(0)
-    ).besides
+    return evaluate_scores(scores, data, targets, answers=answers, seed=0).besides
 
 
 JUDGE = [1, 4, 2, 3, 5, 4, 5, 2, 3, 3, 1, 4]
@@ -264,7 +262,7 @@ def test_a_judges_own_scale_is_laid_on_peoples():
         for i, item in enumerate(data)
     ]
     data = DataSet(name="whole", items=tuple(whole))
-    one = evaluate_judge(ActiveCritic(), data, rng=np.random.default_rng(0)).besides
+    one = evaluate_judge(ActiveCritic(), data, seed=0).besides
     assert (str(one.judge_scale), one.no_kappa, one.concordance) == ("0..100", None, None)
     assert set(one.kappa) == {"linear", "quadratic"}
 
@@ -333,7 +331,7 @@ def item(n, human, **fields):
 
 def warnings(items):
     data = DataSet(name="toy", items=tuple(items))
-    return describe(data, rng=np.random.default_rng(0)).warnings
+    return describe(data, seed=0).warnings
 
 
 def good(n):

@@ -87,7 +87,7 @@ def test_constant_ratings_of_the_rows_to_choose_by_are_refused_before_anything_i
 
 @pytest.mark.no_cover
 def test_the_report_is_what_the_saved_judge_scores(data_compiling, compiled):
-    found = evaluate_judge(compiled.saved, data_compiling, rng=np.random.default_rng(0))
+    found = evaluate_judge(compiled.saved, data_compiling, seed=0)
     for level, statistics in compiled.heldout.items():
         for name, estimate in statistics.items():
             value = found.unseen[level][name].value
@@ -225,7 +225,7 @@ def test_held_out_rows_that_taught_the_rubric_are_told_and_count_as_seen(data_co
     (note,) = [note for note in found.notes if "rubric was inferred" in note]
     assert f"inferred from 3 of the {len(held)} rows held out" in note
     assert set(found.saved.seen["rubric"]) == {*held[:3], "elsewhere"}
-    again = evaluate_judge(found.saved, data_compiling, rng=np.random.default_rng(0))
+    again = evaluate_judge(found.saved, data_compiling, seed=0)
     assert again.n_unseen == len(held) - 3
 
 
@@ -450,16 +450,14 @@ def test_no_row_of_the_earlier_judge_is_held_out_and_that_is_told(data_starting,
     sources = {item.source for item in data_starting.items[:60] if item.key in known}
     assert not sources & {item.source for item in held}
     assert known <= again.saved.seen_keys
-    found = evaluate_judge(
-        again.saved, data_starting.subset(range(100)), rng=np.random.default_rng(0)
-    )
+    found = evaluate_judge(again.saved, data_starting.subset(range(100)), seed=0)
     assert found.n_unseen == len(held)
     assert any("share a source with rows that the earlier judge" in note for note in again.notes)
 
 
 def test_the_gain_is_over_the_earlier_judge(data_starting, earlier, again):
     held = [i for i in range(100) if data_starting[i].key not in again.saved.seen_keys]
-    found = evaluate_judge(earlier, data_starting.subset(held), rng=np.random.default_rng(0))
+    found = evaluate_judge(earlier, data_starting.subset(held), seed=0)
     value = again.uncompiled["dataset"]["pearson"].value
     assert found.unseen["dataset"]["pearson"].value == pytest.approx(value)
 

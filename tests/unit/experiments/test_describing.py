@@ -116,7 +116,7 @@ def dataset_describing(rows, **ids):
 
 
 def found(data, **how):
-    return describe(data, rng=np.random.default_rng(0), **how)
+    return describe(data, seed=0, **how)
 
 
 def test_an_unrated_set_is_described_without_a_target():
@@ -371,5 +371,5 @@ def test_a_response_to_several_sources_leaks_but_an_empty_one_does_not():
 @pytest.mark.parametrize(("scale", "told"), [("1..5", False), ("1..10", True)])
 def test_ratings_in_one_half_of_their_scale_are_told(scale, told):
     rows = [{"source": f"s{n}", "response": f"r{n}", "score": n % 5 + 1} for n in range(40)]
-    found = cautions(describe(read_items(rows, scale=scale), rng=np.random.default_rng(0)))
+    found = cautions(describe(read_items(rows, scale=scale), seed=0))
     assert any("in one half of the scale" in one for one in found) == told

@@ -39,7 +39,7 @@ from judgesmith.programs.lm import lm_client_of, model
 
 def found_in(scores, given, **more):
     more.setdefault("n_resamples", 50)
-    return discern(scores, given, rng=np.random.default_rng(0), **more)
+    return discern(scores, given, seed=0, **more)
 
 
 def test_small_tables_come_out_as_by_hand():
@@ -342,7 +342,7 @@ def saved(folder, given, run="r"):
     n = len(given.originals)
     rows = [[None if one is None else [40.0 - i] for i, one in enumerate(given.versions[0])]]
     scores = scored(np.full((n, 1), 50.0), rows)
-    found = discern(scores, given, rng=np.random.default_rng(0), n_resamples=20)
+    found = discern(scores, given, seed=0, n_resamples=20)
     save_discerned(folder, found, scores, given, marks={"run": run, "judge": "j"})
     return found
 
@@ -386,7 +386,7 @@ def test_another_runs_test_is_replaced_by_force_alone(tmp_path):
 
 
 def found_in_discernment_text(scores, given, **more):
-    return discern(scores, given, rng=np.random.default_rng(0), n_resamples=50, **more)
+    return discern(scores, given, seed=0, n_resamples=50, **more)
 
 
 def test_kinds_stand_under_their_levels_and_say_whether_they_were_noticed():

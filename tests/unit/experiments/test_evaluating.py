@@ -73,16 +73,16 @@ def scores(values, **more):
 
 @pytest.mark.no_cover
 def test_rows_that_a_judge_has_seen_are_apart_by_their_texts(data_evaluating, saved):
-    found = evaluate_judge(saved, data_evaluating, rng=rng())
+    found = evaluate_judge(saved, data_evaluating, seed=rng())
     assert (found.n_seen, found.n_unseen) == (28, 12)
     assert found.seen["dataset"]["pearson"].n == 28
     assert found.unseen["dataset"]["pearson"].n == 12
     renamed = [
         item.model_copy(update={"source_id": f"x{item.source_id}"}) for item in data_evaluating
     ]
-    found = evaluate_judge(saved, DataSet(name="renamed", items=tuple(renamed)), rng=rng())
+    found = evaluate_judge(saved, DataSet(name="renamed", items=tuple(renamed)), seed=rng())
     assert found.n_seen == 28
-    found = evaluate_judge(ActiveCritic(), data_evaluating, rng=rng())
+    found = evaluate_judge(ActiveCritic(), data_evaluating, seed=rng())
     assert (found.n_seen, found.seen, found.target) == (0, None, "overall")
 
 
@@ -93,7 +93,7 @@ def test_rows_without_score_are_counted_and_unrated_rows_are_not_judged(data_eva
     ]
     partly = DataSet(name="partly", items=tuple(items))
     values = [float("nan") if i % 2 else float(i) for i in range(40)]
-    found = evaluate_scores(scores(values), partly, targets_of(partly), rng=rng())
+    found = evaluate_scores(scores(values), partly, targets_of(partly), seed=rng())
     plain = found.to_dict()
     rows = {"unseen": None, "seen": None, "unknown": 36, "unscored": 18, "unrated": 4}
     assert plain["rows"] == rows
@@ -122,19 +122,19 @@ def test_a_judge_that_scores_few_faults_high_agrees_with_people_who_count_them()
     faults = [0, 3, 1, 5, 2, 9, 4, 7]
     dataset = counted(faults)
     found = evaluate_scores(
-        scores([10.0 - n for n in faults]), dataset, targets_of(dataset, "faults"), rng=rng()
+        scores([10.0 - n for n in faults]), dataset, targets_of(dataset, "faults"), seed=rng()
     )
     for level in ("dataset", "system", "sample"):
         assert found.unseen[level]["kendall"].value == pytest.approx(1)
     mixed = targets_of(dataset, "faults+style")
-    by_mean = evaluate_scores(scores(mixed.values.tolist()), dataset, mixed, rng=rng())
+    by_mean = evaluate_scores(scores(mixed.values.tolist()), dataset, mixed, seed=rng())
     assert by_mean.unseen["dataset"]["pearson"].value == pytest.approx(1)
 
 
 def test_every_judged_and_rated_criterion_is_reported_on_unseen_rows_or_else_on_all(
     data_evaluating, saved
 ):
-    found = evaluate_judge(saved, data_evaluating, rng=rng())
+    found = evaluate_judge(saved, data_evaluating, seed=rng())
     assert found.criteria_on == "unseen"
     assert list(found.criteria) == ["faithfulness", "fluency"]
     assert found.criteria["fluency"]["dataset"]["kendall"].n == found.n_unseen == 12
@@ -145,7 +145,7 @@ def test_every_judged_and_rated_criterion_is_reported_on_unseen_rows_or_else_on_
     fluency = found.criteria["fluency"]["dataset"]["pearson"]
     assert plain["criteria"]["fluency"]["dataset"]["pearson"] == fluency.to_dict()
     only_seen = [i for i, item in enumerate(data_evaluating) if item.key in saved.seen_keys]
-    found = evaluate_judge(saved, data_evaluating.subset(only_seen), rng=rng())
+    found = evaluate_judge(saved, data_evaluating.subset(only_seen), seed=rng())
     assert (found.unseen, found.criteria_on) == (None, "all")
     assert found.criteria["fluency"]["dataset"]["pearson"].n == 28
 
@@ -153,7 +153,7 @@ def test_every_judged_and_rated_criterion_is_reported_on_unseen_rows_or_else_on_
 @pytest.mark.no_cover
 def test_a_target_called_like_a_criterion_is_held_against_the_score_on_it(data_evaluating, saved):
     found = evaluate_judge(
-        saved, data_evaluating, targets_of(data_evaluating, "fluency"), rng=rng()
+        saved, data_evaluating, targets_of(data_evaluating, "fluency"), seed=rng()
     )
     assert found.scored_by == found.to_dict()["scored_by"] == "criterion"
     judgements = score_batch(saved, data_evaluating.items)
@@ -168,7 +168,7 @@ def test_a_target_called_like_a_criterion_is_held_against_the_score_on_it(data_e
         ActiveCritic(saved.protocol),
         data_evaluating,
         targets_of(data_evaluating, "fluency"),
-        rng=rng(),
+        seed=rng(),
     )
     assert whole.scored_by == "criterion"
     assert whole.unseen["dataset"]["kendall"].value == pytest.approx(direct.value)
@@ -178,13 +178,13 @@ def test_a_target_called_like_a_criterion_is_held_against_the_score_on_it(data_e
 def test_the_target_a_judge_was_compiled_for_is_held_against_its_score(data_evaluating, saved):
     assert (
         evaluate_judge(
-            saved, data_evaluating, targets_of(data_evaluating, "overall"), rng=rng()
+            saved, data_evaluating, targets_of(data_evaluating, "overall"), seed=rng()
         ).scored_by
         == "score"
     )
     fluent = saved.model_copy(update={"target": "Fluency"})
     for targets in (None, targets_of(data_evaluating, "fluency")):
-        found = evaluate_judge(fluent, data_evaluating, targets, rng=rng())
+        found = evaluate_judge(fluent, data_evaluating, targets, seed=rng())
         assert (found.target, found.scored_by) == ("fluency", "score")
 
 
@@ -197,17 +197,17 @@ def test_scores_on_file_with_criteria_are_reported_as_their_judge_is(data_evalua
         target=saved.target,
     )
     by_file = evaluate_scores(
-        on_file, data_evaluating, targets_of(data_evaluating, "fluency"), rng=rng()
+        on_file, data_evaluating, targets_of(data_evaluating, "fluency"), seed=rng()
     )
     by_judge = evaluate_judge(
-        saved, data_evaluating, targets_of(data_evaluating, "fluency"), rng=rng()
+        saved, data_evaluating, targets_of(data_evaluating, "fluency"), seed=rng()
     )
     assert (by_file.scored_by, by_file.criteria_on) == ("criterion", "all")
     assert by_file.criteria["fluency"]["dataset"]["pearson"].n == 40
     assert by_file.unseen["dataset"]["pearson"].n == by_judge.n_seen + by_judge.n_unseen
     unknown = scores(on_file.values, criteria=on_file.criteria)
     of_unknown = evaluate_scores(
-        unknown, data_evaluating, targets_of(data_evaluating, "fluency"), rng=rng()
+        unknown, data_evaluating, targets_of(data_evaluating, "fluency"), seed=rng()
     )
     assert (of_unknown.scored_by, list(of_unknown.criteria)) == (
         "score",
@@ -216,7 +216,7 @@ def test_scores_on_file_with_criteria_are_reported_as_their_judge_is(data_evalua
 
 
 def test_what_compares_sources_is_undefined_of_ranks(data_evaluating):
-    found = evaluate_judge(PairwiseJudge(), data_evaluating.subset(range(16)), rng=rng())
+    found = evaluate_judge(PairwiseJudge(), data_evaluating.subset(range(16)), seed=rng())
     assert found.ranks
     told = found.to_dict()
     values = {
@@ -261,7 +261,7 @@ def test_the_report_holds_what_the_metrics_say():
     for level in LEVELS:
         for statistic in STATISTICS:
             names = {"statistic": statistic, "level": level}
-            direct = agreement_interval(judged.human, judged.predicted, **groups, **names, rng=rng)
+            direct = agreement_interval(judged.human, judged.predicted, **groups, **names, seed=rng)
             assert plain(report)[level][statistic] == direct.to_dict()
             value = agreement(judged.human, judged.predicted, **groups, **names).value
             assert report[level][statistic].value == pytest.approx(value, nan_ok=True)
@@ -278,7 +278,7 @@ def test_the_gain_is_the_paired_difference():
         systems=first.systems,
         statistic=STATISTICS[0],
         level=LEVELS[0],
-        rng=np.random.default_rng(1),
+        seed=1,
     )
     assert plain(gain)[LEVELS[0]][STATISTICS[0]] == direct.to_dict()
 
@@ -519,7 +519,7 @@ def found_in(data, mark):
 def evaluated(data, mark, **changes):
     settings = dataclasses.replace(SETTINGS, **changes)
     found = found_in(data, mark)
-    return evaluate_spans(found, data, settings=settings, rng=np.random.default_rng(0))
+    return evaluate_spans(found, data, settings=settings, seed=0)
 
 
 def test_a_judge_that_marks_what_was_changed_is_right_about_every_kind(
@@ -643,7 +643,7 @@ def test_a_place_that_is_marked_on_several_criteria_counts_once_at_its_worst():
     ]
     texts = [TextErrors(item=item, errors=(*errors, ErrorSpan(text="?"))) for item in items]
     found = FoundErrors(label="it", texts=tuple(texts), n_unused=0)
-    result = evaluate_spans(found, data, settings=SETTINGS, rng=np.random.default_rng(0))
+    result = evaluate_spans(found, data, settings=SETTINGS, seed=0)
     assert (result.places.pairs.predicted, result.places.pairs.precision.value) == (2, 1.0)
     assert result.severities.pairs.f1.value == 1.0
     assert result.places.pairs.n_unlocated_predicted == 2
@@ -653,9 +653,7 @@ def test_a_place_that_is_marked_on_several_criteria_counts_once_at_its_worst():
 def test_texts_without_known_errors_are_refused(gold):
     data = DataSet(name="toy", items=(RatedItem(source_id="1", response="a"),))
     with pytest.raises(ValueError, match="toy"):
-        evaluate_spans(
-            found_in(data, lambda item: ()), data, gold=gold, rng=np.random.default_rng(0)
-        )
+        evaluate_spans(found_in(data, lambda item: ()), data, gold=gold, seed=0)
 
 
 def test_versions_without_their_originals_are_refused_for_that_reason(data_span_evaluation):

@@ -504,7 +504,7 @@ def write(tmp_path, data):
         given = rows or [scored(number) for number in range(N)]
         scores = dump(tmp_path / "scores.jsonl", given)
         rng = np.random.default_rng(seed)
-        return write_sheet(scores, texts, tmp_path / "sheet.csv", rng=rng, **options)
+        return write_sheet(scores, texts, tmp_path / "sheet.csv", seed=rng, **options)
 
     return writing
 
@@ -630,7 +630,7 @@ def test_the_file_is_csv_and_has_room_for_all_scores(write, tmp_path):
     with pytest.raises(ValueError, match="need at least 3 texts; got 2"):
         write(n_items=2)
     with pytest.raises(ValueError, match=r"name a file in \.csv"):
-        write_sheet("a", "b", tmp_path / "sheet.xlsx", rng=np.random.default_rng(0))
+        write_sheet("a", "b", tmp_path / "sheet.xlsx", seed=0)
 
 
 # annotation sheet

@@ -389,7 +389,7 @@ def scored(path, scores, **fields):
 
 
 def look(path, **options):
-    return load_scores(path, judge="j", rng=np.random.default_rng(0), **options)
+    return load_scores(path, judge="j", seed=0, **options)
 
 
 def test_a_file_is_looked_at_in_flat_memory_and_counted_whole(tmp_path, monkeypatch):

@@ -73,7 +73,7 @@ def test_a_judge_is_asked_about_texts_with_an_undisputed_rating_alone(saved):
     )
     lm = judgesmith.model("offline", ledger=None)
     found = perspective_of_judge(
-        saved, other, perspective="global", target="fluency", lm=lm, rng=RNG(0)
+        saved, other, perspective="global", target="fluency", lm=lm, seed=RNG(0)
     )
     report = found.reports["fluency"]
     undisputed = sum(len(set(one.human["fluency"])) == 1 for one in data)
@@ -83,7 +83,7 @@ def test_a_judge_is_asked_about_texts_with_an_undisputed_rating_alone(saved):
 
 
 def test_a_built_set_is_ordered_by_errors_and_its_own_builder_is_told(saved, built):
-    found = perspective_of_judge(saved, built, perspective="local", rng=RNG(0))
+    found = perspective_of_judge(saved, built, perspective="local", seed=RNG(0))
     report = found.reports["faithfulness"]
     assert report.by_errors.errors == (0, 1, 2, 3)
     assert report.accuracy.n == report.apart[1].n == 18
@@ -94,7 +94,7 @@ def test_a_built_set_is_ordered_by_errors_and_its_own_builder_is_told(saved, bui
         built,
         perspective="local",
         lm=judgesmith.model("offline", ledger=None),
-        rng=RNG(0),
+        seed=RNG(0),
     )
     assert any(note.startswith("openai/w judges") for note in clean.notes)
 
@@ -106,22 +106,22 @@ def test_a_built_set_stays_whole_though_the_judge_was_made_from_some_of_its_text
     known = first.model_copy(update={"source": seen.source, "response": seen.response})
     data = DataSet(name="known", items=(known, *others))
     assert known.key in saved.seen_keys
-    found = perspective_of_judge(saved, data, perspective="local", rng=RNG(0))
+    found = perspective_of_judge(saved, data, perspective="local", seed=RNG(0))
     assert found.reports["faithfulness"].accuracy.n == 18
     assert any("made from 1 of 24 texts, which were rated otherwise" in n for n in found.notes)
 
 
 def test_samples_are_taken_on_the_scale_of_the_ratings_or_on_one_to_ten(saved, built):
-    found = perspective_of_judge(saved, built, perspective="global", samples=3, rng=RNG(0))
+    found = perspective_of_judge(saved, built, perspective="global", samples=3, seed=RNG(0))
     report = found.reports["faithfulness"]
     assert report.basis.n_samples == (3, 3)
     assert set(report.ratings.tolist()) <= {0, 1, 2, 3}
     asked, why = asked_on(saved, Scale(low=1, high=10, kind="integer"), 1.0)
     assert (asked.protocol.answers.high, asked.protocol.temperature, why) == (10, 1.0, None)
-    local = perspective_of_judge(saved, built, perspective="local", samples=3, rng=RNG(0))
+    local = perspective_of_judge(saved, built, perspective="local", samples=3, seed=RNG(0))
     assert local.reports["faithfulness"].basis.n_samples == (3, 3)
     again = perspective_of_judge(
-        saved, built, perspective="local", samples=3, rng=RNG(0), concurrency=2
+        saved, built, perspective="local", samples=3, seed=RNG(0), concurrency=2
     )
     assert again.to_dict() == local.to_dict()
 
@@ -130,13 +130,13 @@ def test_texts_that_the_judge_was_made_from_are_left_out_where_there_are_others(
     data = judgesmith.read("sample")
     fresh = [one.model_copy(update={"source": one.source + " "}) for one in data.items[:20]]
     both = DataSet(name="both", items=(*data.items[40:60], *fresh))
-    found = perspective_of_judge(saved, both, perspective="global", target="overall", rng=RNG(0))
+    found = perspective_of_judge(saved, both, perspective="global", target="overall", seed=RNG(0))
     assert "20 of 40 texts, those that the judge was made from, are left out." in found.notes
     alone = DataSet(name="alone", items=tuple(fresh))
-    same = perspective_of_judge(saved, alone, perspective="global", target="overall", rng=RNG(0))
+    same = perspective_of_judge(saved, alone, perspective="global", target="overall", seed=RNG(0))
     assert found.reports["overall"].kappa.value == same.reports["overall"].kappa.value
     flattered = perspective_of_judge(
-        saved, data.subset(range(40)), perspective="global", target="overall", rng=RNG(0)
+        saved, data.subset(range(40)), perspective="global", target="overall", seed=RNG(0)
     )
     assert any("made from all of these texts" in note for note in flattered.notes)
 
@@ -150,11 +150,11 @@ def test_a_criterion_rated_on_texts_of_the_judge_alone_is_left_out(saved):
         for one in data.items[:20]
     ]
     both = DataSet(name="both", items=(*data.items[40:60], *fresh))
-    found = perspective_of_judge(saved, both, perspective="global", rng=RNG(0))
+    found = perspective_of_judge(saved, both, perspective="global", seed=RNG(0))
     assert list(found.reports) == ["fluency"]
     assert "made from all texts" in found.left_out["faithfulness"]
     with pytest.raises(ValueError, match="faithfulness: the judge was made from all texts"):
-        perspective_of_judge(saved, both, perspective="global", target="faithfulness", rng=RNG(0))
+        perspective_of_judge(saved, both, perspective="global", target="faithfulness", seed=RNG(0))
 
 
 def test_where_no_rating_is_beyond_doubt_that_is_said_and_nobody_is_asked(saved):
@@ -164,14 +164,14 @@ def test_where_no_rating_is_beyond_doubt_that_is_said_and_nobody_is_asked(saved)
     ]
     single = DataSet(name="single", items=tuple(lone))
     with pytest.raises(ValueError, match=r"4 have a single rating.*--aggregate mode"):
-        perspective_of_judge(saved, single, perspective="local", rng=RNG(0))
+        perspective_of_judge(saved, single, perspective="local", seed=RNG(0))
 
 
 @pytest.mark.parametrize("perspective", ["global", "local"])
 def test_a_budget_that_reached_nothing_is_named_with_what_to_do(saved, built, perspective):
     lm = judgesmith.model("offline", ledger=None, max_calls=0)
     with pytest.raises(ValueError, match=r"is spent\. Give a larger one; [a-z ]+\.$"):
-        perspective_of_judge(saved, built, perspective=perspective, lm=lm, rng=RNG(0))
+        perspective_of_judge(saved, built, perspective=perspective, lm=lm, seed=RNG(0))
 
 
 # perspective ratings

@@ -419,7 +419,7 @@ def test_an_evaluation_counts_them_too():
     judge = judgesmith.ActiveCritic(variant="vanilla", weighting="probabilities")
     for top, n in ((1, 12), (101, 0)):
         lm = judgesmith.model("offline", ledger=None, logprobs=True, top_logprobs=top)
-        found = judgesmith.evaluate(judge, data, lm=lm, rng=np.random.default_rng(0))
+        found = judgesmith.evaluate(judge, data, lm=lm, seed=0)
         assert [one.partition(" rows")[0] for one in found.stated] == (
             [f"on {n} of 12"] if n else []
         )
@@ -611,7 +611,7 @@ def test_samples_on_file_are_reported_by_their_criterion_on_the_scale_that_is_na
     scores = recorded_by_criterion(recorded_recorded_samples, three)
     assert sorted(scores) == ["charm", "wit"]
     asked = {"wit": Scale(low=1, high=5), "charm": PERCENT}
-    found = perspective_of_scores(scores, three, perspective="global", answers=asked, rng=RNG(0))
+    found = perspective_of_scores(scores, three, perspective="global", answers=asked, seed=RNG(0))
     assert {k: str(one.basis.answers) for k, one in found.reports.items()} == {
         "wit": "1..5",
         "charm": "0..100",
@@ -621,7 +621,7 @@ def test_samples_on_file_are_reported_by_their_criterion_on_the_scale_that_is_na
     assert found.reports["charm"].ratings.tolist() == [2, 4, 5]
     assert found.mean.n_undefined == 0
     told = perspective_of_scores(
-        scores, three, perspective="global", target="wit", answers=Scale(low=1, high=9), rng=RNG(0)
+        scores, three, perspective="global", target="wit", answers=Scale(low=1, high=9), seed=RNG(0)
     )
     assert told.reports["wit"].ratings.tolist() == [1, 2, 3]
 
@@ -632,10 +632,10 @@ def test_without_a_scale_samples_on_file_are_no_ratings_and_all_of_them_order(
     scores = recorded_by_criterion(recorded_recorded_samples, three)
     unknown = "the scale of its scores is unknown. Say what .* with --answers"
     with pytest.raises(ValueError, match=unknown):
-        perspective_of_scores(scores, three, perspective="global", rng=RNG(0))
+        perspective_of_scores(scores, three, perspective="global", seed=RNG(0))
     one = {"charm": PERCENT}
-    found = perspective_of_scores(scores, three, perspective="global", answers=one, rng=RNG(0))
+    found = perspective_of_scores(scores, three, perspective="global", answers=one, seed=RNG(0))
     assert list(found.reports) == ["charm"]
     assert "--answers" in found.left_out["wit"]
-    near = perspective_of_scores(scores, three, perspective="local", rng=RNG(0))
+    near = perspective_of_scores(scores, three, perspective="local", seed=RNG(0))
     assert near.reports["wit"].basis.n_outside == 0

@@ -291,13 +291,13 @@ def test_a_kind_stands_for_its_degrees():
 
 def test_originals_are_drawn_with_their_versions_and_reasons_are_counted_again():
     given = texts(20, TYPOS, without={(TYPOS.name, i) for i in range(10)})
-    part = some_originals(given, 8, rng=np.random.default_rng(0))
+    part = some_originals(given, 8, seed=0)
     assert len(part.originals) == len(part.versions[0]) == 8
     for original, version in zip(part.originals, part.versions[0], strict=True):
         assert version is None or version.source_id == original.source_id
     missing = sum(one is None for one in part.versions[0])
     assert part.skipped == {TYPOS.name: {"no version in the data": missing}}
-    assert some_originals(given, 99, rng=np.random.default_rng(0)) is given
+    assert some_originals(given, 99, seed=0) is given
 
 
 def test_groups_stand_for_what_there_is_of_them():
@@ -323,7 +323,7 @@ def test_an_original_with_several_versions_of_a_kind_lacks_none_of_another():
             )
     whole = get_perturbed(DataSet(name="toy", items=tuple(items)))
     assert len(whole.originals) == 8
-    part = some_originals(whole, 3, rng=np.random.default_rng(0))
+    part = some_originals(whole, 3, seed=0)
     assert {one.source_id for one in part.originals} == {"1", "2", "3"}
     assert part.skipped == {"typos": {}, "swap": {}}
 

@@ -49,7 +49,7 @@ def fuzz_one(data: bytes) -> None:
     scores, output = written("scored.jsonl", _scores(draws)), scratch() / "sheet.csv"
     try:
         write_sheet(
-            scores, _data()[0], output, rng=np.random.default_rng(draws.byte()), overwrite=True
+            scores, _data()[0], output, seed=np.random.default_rng(draws.byte()), overwrite=True
         )
     except DataError as fault:
         assert fault.problems

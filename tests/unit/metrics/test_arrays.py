@@ -159,9 +159,9 @@ def test_a_generator_is_taken_and_a_whole_number_seeds_one():
     assert generator(given) is given
     assert generator(np.int64(3)).random() == np.random.default_rng(3).random()
     for wrong in (None, "0", True, 0.5):
-        with pytest.raises(TypeError, match="rng must be a whole number or a numpy"):
+        with pytest.raises(TypeError, match="seed must be a whole number or a numpy"):
             generator(wrong)
-    with pytest.raises(ValueError, match="rng must be 0 or more"):
+    with pytest.raises(ValueError, match="seed must be 0 or more"):
         generator(-1)
 
 

@@ -73,7 +73,7 @@ def of_means(values, sources, seed=0, **settings):
         group_sums(columns, np.asarray(sources)),
         mean,
         n=len(values),
-        rng=np.random.default_rng(seed),
+        seed=np.random.default_rng(seed),
         **settings,
     )[0]
 
@@ -130,7 +130,7 @@ def test_one_source_or_an_undefined_value_has_no_interval():
         group_sums([np.empty(0)], np.empty(0, np.int64)),
         lambda sums: ratio(sums, sums),
         n=0,
-        rng=np.random.default_rng(0),
+        seed=0,
         n_resamples=20,
         confidence=0.9,
     )[0]

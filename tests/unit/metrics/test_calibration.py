@@ -14,7 +14,7 @@ from judgesmith.metrics.resampling.jackknife import left_out_interval, mean_over
 
 
 def certified_threshold(losses, *, seed=0, **settings):
-    return module.certified_threshold(losses, rng=np.random.default_rng(seed), **settings)
+    return module.certified_threshold(losses, seed=np.random.default_rng(seed), **settings)
 
 
 rows = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 5)), max_size=60)
@@ -170,8 +170,8 @@ def test_the_order_of_rows_does_not_help():
         for seed in range(50)
     ]
     assert np.mean([one.coverage > 0 for one in found]) <= 0.05
-    with pytest.raises(TypeError, match="rng"):
-        module.certified_threshold(losses, certainty=losses, max_risk=0.5, rng="0")
+    with pytest.raises(TypeError, match="seed"):
+        module.certified_threshold(losses, certainty=losses, max_risk=0.5, seed="0")
 
 
 @pytest.mark.no_cover

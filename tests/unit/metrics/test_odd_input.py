@@ -37,7 +37,7 @@ def labelled(name, *, where=metrics, judges=1, draws=None, **more):
         n = len(human) if np.ndim(human) else 0
         given = {"sources": [i // 3 for i in range(n)], "systems": [i % 3 for i in range(n)]}
         if draws is not None:
-            given |= {"rng": np.random.default_rng(0), draws: 20}
+            given |= {"seed": np.random.default_rng(0), draws: 20}
         scores = [human, judge, human] if judges == 2 else [human, judge]
         return getattr(where, name)(*scores, **given, statistic="pearson", **more)
 
@@ -125,7 +125,7 @@ SCORES, SOURCES = [1, 2, 2, 3], ["a", "a", "b", "b"]
 def report(**options):
     settings = {"perturbations": ["typos"], "levels": ["character"], "metrics": ["fluency"]}
     rng = np.random.default_rng(0)
-    return discernment([[5], [4]], [[[4], [4]]], rng=rng, **(settings | options))
+    return discernment([[5], [4]], [[[4], [4]]], seed=rng, **(settings | options))
 
 
 REFUSED_of_odd_settings = {
@@ -161,18 +161,18 @@ def test_labels_that_can_be_read_once_are_read_once():
     assert bradley_terry([1, 0], first=first, second=second, prior=1).systems == ("a", "b")
     table, rng = [[1, 2], [2, 2], [4, 3]], np.random.default_rng(0)
     options = {"level": "system", "sources": iter([0, 0, 1]), "systems": iter("aba")}
-    assert rater_vs_rest(table, **options, rng=rng).average.n == 6
+    assert rater_vs_rest(table, **options, seed=rng).average.n == 6
     with pytest.raises(TypeError, match="sources must be a sequence"):
-        rater_vs_rest(table, sources=3, rng=rng)
+        rater_vs_rest(table, sources=3, seed=rng)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"rng": "3"}, "rng must be"), ({"n_splits": 1.5}, "n_splits must be a whole number")],
+    [({"seed": "3"}, "seed must be"), ({"n_splits": 1.5}, "n_splits must be a whole number")],
 )
 def test_a_ceiling_needs_a_generator_and_whole_splits(options, message):
     with pytest.raises(TypeError, match=message):
-        human_ceiling([[1, 2], [3, 4]], **({"rng": np.random.default_rng(0)} | options))
+        human_ceiling([[1, 2], [3, 4]], **({"seed": np.random.default_rng(0)} | options))
 
 
 def test_a_reliability_next_to_none_needs_more_raters_than_can_be_told():

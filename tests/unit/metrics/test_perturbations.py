@@ -24,7 +24,7 @@ from judgesmith.metrics.perturbations.wilcoxon import ResampledTest
 
 def needed(originals, perturbed, *, seed=0, **settings):
     rng = np.random.default_rng(seed)
-    return items_needed(originals, perturbed, rng=rng, **({"n_resamples": 400} | settings))
+    return items_needed(originals, perturbed, seed=rng, **({"n_resamples": 400} | settings))
 
 
 def test_fewer_items_do_not_reach_it_and_as_many_do():

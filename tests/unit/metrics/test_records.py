@@ -27,7 +27,7 @@ JUDGE, HUMAN = [1, 2, 2, 4, 5, 5, None, 3], [1, 2, 3, 3, 5, 4, 2, 2]
 LABELS = np.array([0, 0, 1, 1, 2, 2, 3, 3])
 SPANS, GOLD = [[(0, 4)], None, [(1, 2)]], [[(0, 3)], [], [(4, 5)]]
 RESULTS = {
-    "spans": lambda: metrics.spans.span_character_agreement(GOLD, SPANS, rng=rng()),
+    "spans": lambda: metrics.spans.span_character_agreement(GOLD, SPANS, seed=rng()),
     "risk and coverage": lambda: metrics.calibration.risk_coverage(
         HUMAN, certainty=JUDGE, sources=LABELS
     ),
@@ -39,19 +39,19 @@ RESULTS = {
     "a margin": lambda: metrics.calibration.conformal_margin(HUMAN, JUDGE, confidence=0.5),
     "no margin": lambda: metrics.calibration.conformal_margin(HUMAN, JUDGE, confidence=0.99),
     "no threshold": lambda: metrics.calibration.certified_threshold(
-        [1, 0], certainty=[1, 2], max_risk=0.1, rng=rng()
+        [1, 0], certainty=[1, 2], max_risk=0.1, seed=rng()
     ),
     "a mean": lambda: metrics.systems.prediction_powered_mean(HUMAN, JUDGE, [1, 2, 3]),
     "a system": lambda: metrics.systems.system_means(HUMAN, JUDGE, systems=LABELS)[0],
     "two systems": lambda: metrics.systems.system_difference(
         HUMAN, JUDGE, systems=LABELS, first=0, second=3
     ),
-    "groups": lambda: metrics.audits.group_gaps(HUMAN, JUDGE, LABELS > 1, rng=rng()),
-    "length": lambda: metrics.audits.length_bias(HUMAN, JUDGE, range(1, 9), rng=rng()),
-    "first place": lambda: metrics.audits.position_bias([1, 0, 1], [0, 0, None], rng=rng()),
-    "places": lambda: metrics.audits.place_effects(JUDGE, LABELS, rng=rng()),
+    "groups": lambda: metrics.audits.group_gaps(HUMAN, JUDGE, LABELS > 1, seed=rng()),
+    "length": lambda: metrics.audits.length_bias(HUMAN, JUDGE, range(1, 9), seed=rng()),
+    "first place": lambda: metrics.audits.position_bias([1, 0, 1], [0, 0, None], seed=rng()),
+    "places": lambda: metrics.audits.place_effects(JUDGE, LABELS, seed=rng()),
     "scale": lambda: metrics.audits.scale_use(JUDGE),
-    "own family": lambda: metrics.audits.self_preference(HUMAN, JUDGE, own=LABELS > 1, rng=rng()),
+    "own family": lambda: metrics.audits.self_preference(HUMAN, JUDGE, own=LABELS > 1, seed=rng()),
     "level": lambda: metrics.correlation.agreement(
         [1, 3, 2], [1, 2, 3], sources=[0, 0, 0], systems=[0, 1, 2], level="sample", statistic="q"
     ),
@@ -95,7 +95,7 @@ def test_what_is_infinite_is_none_with_a_word_why():
 )
 def test_a_threshold_without_bound_says_what_it_accepts(losses, wished, infinite, said):
     found = metrics.calibration.certified_threshold(
-        losses, certainty=np.arange(50), max_risk=wished, n_candidates=2, rng=rng()
+        losses, certainty=np.arange(50), max_risk=wished, n_candidates=2, seed=rng()
     )
     assert found.threshold == infinite
     kept = found.to_dict()
@@ -108,7 +108,7 @@ def test_a_threshold_without_bound_says_what_it_accepts(losses, wished, infinite
 def test_finite_thresholds_and_margins_come_back_as_they_were():
     losses = np.repeat([0, 1], 60)
     threshold = metrics.calibration.certified_threshold(
-        losses, certainty=-np.arange(120), max_risk=0.3, rng=rng()
+        losses, certainty=-np.arange(120), max_risk=0.3, seed=rng()
     )
     assert np.isfinite(threshold.threshold)
     assert metrics.calibration.CertifiedThreshold.from_dict(threshold.to_dict()) == threshold
@@ -226,7 +226,7 @@ def test_an_estimate_prints_its_statistic_the_resampled_unit_and_the_number_of_r
 @pytest.mark.parametrize("name", ["pearson", "spearman", "kendall", "lins_ccc", "q"])
 def test_a_named_statistic_is_the_agreement_of_that_name(name):
     statistic = {"lins_ccc": "concordance"}.get(name, name)
-    given = {"sources": TWO, "level": "dataset", "rng": 3, "n_resamples": 50}
+    given = {"sources": TWO, "level": "dataset", "seed": 3, "n_resamples": 50}
     value, interval, difference = (
         getattr(correlation, f"{name}{end}") for end in ("", "_interval", "_difference")
     )

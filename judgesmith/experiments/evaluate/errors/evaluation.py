@@ -26,6 +26,7 @@ from judgesmith.experiments.evaluate.errors.gold import (
     marked_errors,
 )
 from judgesmith.metrics import Estimate
+from judgesmith.metrics.arrays import Seed, generator
 from judgesmith.metrics.correlation import agreement_interval
 from judgesmith.metrics.spans import (
     Span,
@@ -101,7 +102,7 @@ def error_counts(
             [_mark(any(one)) for one in gold],
             [None if one is None else _mark(any(one)) for one in counts],
             sources=sources,
-            rng=rng,
+            seed=rng,
             n_resamples=n_resamples,
         )
 
@@ -112,7 +113,7 @@ def error_counts(
             sources=sources,
             statistic="spearman",
             level="dataset",
-            rng=rng,
+            seed=rng,
             n_resamples=n_resamples,
         )
 
@@ -288,9 +289,10 @@ def evaluate_spans(
     *,
     gold: GoldKind | None = None,
     settings: SpanSettings | None = None,
-    rng: np.random.Generator,
+    seed: Seed,
 ) -> SpanEvaluation:
     """Return how the errors that a judge marks compare with those that are known."""
+    rng = generator(seed)
     settings = settings or SpanSettings()
     known = gold or gold_kind(dataset)
     if known == "edits":
@@ -450,7 +452,7 @@ def _agreement(
             predicted,
             sources=sources,
             severity_credit=credit,
-            rng=rng,
+            seed=rng,
             n_resamples=settings.n_resamples,
         ),
         pairs=matched_span_agreement(
@@ -459,7 +461,7 @@ def _agreement(
             sources=sources,
             iou_threshold=settings.overlap,
             severity_credit=credit,
-            rng=rng,
+            seed=rng,
             n_resamples=settings.n_resamples,
         ),
     )

@@ -35,7 +35,7 @@ from judgesmith.experiments.evaluate.perspectives.report import (
     perspective_report,
 )
 from judgesmith.experiments.scoring.estimates import RunEstimate, estimate_judging
-from judgesmith.metrics.arrays import Rng, generator
+from judgesmith.metrics.arrays import Seed, generator
 from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, with_sampling
@@ -249,7 +249,7 @@ def perspective_of_judge(
     answers: Scale | None = None,
     lm: dspy.LM | None = None,
     models: Sequence[str] = (),
-    rng: Rng = 0,
+    seed: Seed = 0,
     label: str = "judge",
     concurrency: int = 32,
     on_progress: OnProgress | None = None,
@@ -279,7 +279,7 @@ def perspective_of_judge(
         As for ``score_batch``.
     models : sequence of str
         Names of the models that are asked, beside those the judge was compiled with.
-    rng : int or Generator
+    seed : int or numpy.random.Generator
         Draws the intervals.
     label : str
         What the judge is called in the report.
@@ -289,7 +289,7 @@ def perspective_of_judge(
     ValueError
         If the judge scores nothing that people rated, or no criterion has a report.
     """
-    rng = generator(rng)
+    rng = generator(seed)
     plan = _planned(judge, dataset, perspective, target, aggregate, samples, answers)
     notes, left_out = dict(plan.notes), dict(plan.left_out)
     found: dict[str, SampledScores] = {}
@@ -425,7 +425,7 @@ def perspective_of_scores(
     target: str | None = None,
     aggregate: Aggregate | None = None,
     answers: Scale | Mapping[str, Scale] | None = None,
-    rng: Rng = 0,
+    seed: Seed = 0,
 ) -> PerspectiveReport:
     """Report one perspective of scores that are already there.
 
@@ -437,7 +437,7 @@ def perspective_of_scores(
     answers : Scale, dict of str to Scale, or None
         What they are points of, on all criteria or by criterion. Without it they are no ratings
         (global), and every score counts (local).
-    dataset, perspective, target, aggregate, rng
+    dataset, perspective, target, aggregate, seed
         As for ``perspective_of_judge``.
 
     Raises
@@ -445,7 +445,7 @@ def perspective_of_scores(
     ValueError
         As for ``perspective_of_judge``.
     """
-    rng = generator(rng)
+    rng = generator(seed)
     check_dataset(dataset)
     whole = scores.get("")
     recorded = whole.criterion if whole is not None else None

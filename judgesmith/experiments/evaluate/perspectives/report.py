@@ -178,7 +178,7 @@ def global_report(
         basis=basis,
         counted=counted_kappa(rated, own, labels, n_sources, levels=right.levels),
         kappa=weighted_kappa_interval(
-            rated, own, sources=labels.tolist(), levels=right.levels, rng=rng
+            rated, own, sources=labels.tolist(), levels=right.levels, seed=rng
         ),
         confusion=confusion_matrix(rated, own, levels=right.levels),
         ratings=ratings,
