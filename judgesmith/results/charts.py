@@ -208,9 +208,10 @@ class _Drawing:
                 self.left, self.top, self.top + self.height, self.left + self.across
             )
         for at, _ in self._marks():
-            yield Markup('<path d="M{} {}V{}" opacity=".2"/>').format(
-                self.at((at, self.y[0]))[0], self.top, self.top + self.height
-            )
+            line = _path(map(self.at, ((at, self.y[0]), (at, self.y[1]))))
+            if self.stacked:
+                line = self._beside_intervals(at)
+            yield Markup('<path d="{}" opacity=".2"/>').format(line)
         yield from self._cells_drawn()
         for area in chart.bands:
             yield Markup('<path class="mark" d="{}z" fill="currentColor" {}/>').format(
@@ -223,7 +224,10 @@ class _Drawing:
                 path = "".join(map(self._bar, bars))
                 yield Markup('<path{} d="{}" {}/>').format(known, path, style)
         for lines, dashes in ((chart.guides, "3"), (chart.dashed, "6 3"), (chart.lines, "0")):
-            if drawn := "".join(_path(map(self.at, line)) for line in lines):
+            drawn = "".join(_path(map(self.at, line)) for line in lines)
+            if lines is chart.guides and self.stacked:
+                drawn = "".join(self._beside_intervals(line[0][0]) for line in lines)
+            if drawn:
                 yield Markup('<path{} d="{}" stroke-dasharray="{}"/>').format(
                     self._own(dashes == "0"), drawn, dashes
                 )
@@ -234,6 +238,11 @@ class _Drawing:
             if dots := "".join(f"M{a} {b}h0" for a, b in dict.fromkeys(map(self.at, points))):
                 own = self._own(points is chart.points)
                 yield Markup('<path{} d="{}" {}/>').format(own, dots, style)
+
+    def _beside_intervals(self, at: float) -> str:
+        """Return a line down at a value that leaves out where names are written."""
+        places = (self.at((at, row)) for row in range(len(self.chart.names)))
+        return "".join(f"M{x} {y - 8}v16" for x, y in places)
 
     def _own(self, first: bool) -> Markup:
         return Markup(' class="mark"') if first and self.layout.on_page else Markup("")

@@ -8,7 +8,7 @@ import click
 
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import json_option, shown_option
+from judgesmith.cli.shared.options import given_options, json_option, shown_option
 from judgesmith.cli.shared.places import page_place
 from judgesmith.cli.shared.printing import counted, print_json, say, say_notes
 
@@ -21,34 +21,32 @@ from judgesmith.cli.shared.printing import counted, print_json, say, say_notes
     metavar="SPEC.yaml",
     help="Spec in its original place, to find the data [default: the copy in RUN].",
 )
-@click.option("--figures/--no-figures", default=True, help="Draw figures; needs Matplotlib.")
+@click.option("--figures/--no-figures", default=True, help="Draw figures.")
 @click.option("--force", is_flag=True, help="Replace an existing page.")
 @json_option
 def command(
     run: str, output: str, spec: str | None, figures: bool, force: bool, as_json: bool
 ) -> None:
-    """Write what came out of the experiment in the folder RUN as one page.
+    """Write what came out of the experiment in the folder RUN, or a judge's card, as one page.
 
     It needs no network and no other file: leaderboards, what was compiled and how it agrees
     with people, and the texts on which they differ, to be sorted and searched. Texts are read
-    from the files that the specification names.
+    from the files that the specification names. Of the folder of a judge it is the card: how far
+    to trust it, and its test rows.
     """
+    place = page_place(output, like="report.html", force=force)
+    if (Path(run) / "judge.json").is_file():
+        _write_card(run, place, as_json=as_json)
+        return
     from judgesmith.experiments.report import read_run, texts_of, write_report
-    from judgesmith.experiments.report.figures import check_figures
     from judgesmith.experiments.runs.folder import SPEC_FILE
 
-    place = page_place(output, like="report.html", force=force)
     if spec is not None and not Path(spec).is_file():
         raise OptionError(
             f"there is no file {spec}.", option="--spec", hint="name the one that was run."
         )
     with blaming(run):
         found = read_run(run)
-    if figures:
-        try:
-            check_figures()
-        except ImportError as fault:
-            raise OptionError(f"{fault}; or give --no-figures.", option="--figures") from None
     sets, why = texts_of(spec or Path(run) / SPEC_FILE)
     done = write_report(place, found, sets, figures=figures, why=why)
     notes = [f"texts are not shown: {why}"] if why else []
@@ -75,3 +73,24 @@ def command(
     else:
         say(f"{counted(done.cells, 'cell')} and {counted(done.shown, 'row')} in {place}")
     say_notes(notes, as_json=as_json)
+
+
+def _write_card(judge: str, place: Path, *, as_json: bool) -> None:
+    """Write the card of a judge, and say so."""
+    from judgesmith.drafts import put_text
+    from judgesmith.experiments.report.card import card_html
+
+    refused = given_options("spec", "figures")
+    if refused:
+        raise OptionError(
+            f"{refused[0]} is about experiments, and {judge} is a judge.",
+            option=refused[0],
+            hint="leave it out.",
+        )
+    with blaming("RUN"):
+        page = card_html(judge)
+    put_text(place, page)
+    if as_json:
+        print_json({"output": str(place), "bytes": len(page.encode())})
+    else:
+        say(f"the card of {judge} in {place}")

@@ -40,7 +40,7 @@ from judgesmith.cli.shared.judge_models import used
 from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import field_options, given_options, judge_output_options
-from judgesmith.cli.shared.places import OUTPUT, judge_place, made_before
+from judgesmith.cli.shared.places import OUTPUT, judge_place, made_before, page_place
 from judgesmith.cli.shared.printing import (
     estimate_note,
     full_option,
@@ -55,6 +55,7 @@ from judgesmith.signatures.config import InferenceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import dspy
 
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from judgesmith.optimizers.objectives.combining import SeveralObjectives
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
+    from judgesmith.programs.artifacts.test_rows import JudgedRow
     from judgesmith.programs.lm import Usage
 
 
@@ -383,6 +385,7 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
 @max_unscored_option
 @full_option
 @click.option("--no-texts", is_flag=True, help="Don't store texts in the saved judge.")
+@click.option("--html", metavar="CARD.html", help="Also write the judge's card as a page.")
 @model_options
 @judge_output_options
 def command(
@@ -394,6 +397,7 @@ def command(
     confidence: float,
     within: float | None,
     max_unscored: float,
+    html: str | None,
     dry_run: bool,
     force: bool,
     as_json: bool,
@@ -407,8 +411,10 @@ def command(
     several, such as earlier ratings and sheets from 'judgesmith label suggest'.
     """
     from judgesmith.experiments.compile.notes import NothingScoredError
+    from judgesmith.programs.artifacts.test_rows import read_rows
 
     folder = judge_place(output)
+    page = page_place(html, *data, like="card.html", force=force, option="--html") if html else None
     before = earlier_judge(earlier) if earlier else None
     rest["roles"] = choice.roles
     settings = settings_from_options(before, first=choice.model_name or "offline", **rest)
@@ -430,6 +436,7 @@ def command(
         print_estimate(estimate, as_json=as_json, searched=settings.optimizer == "protocol")
         return 0
     if made is not None and made.settings.get("complete") and _is_scored(made, max_unscored):
+        _write_card(page, made, read_rows(folder))
         print_again(made, folder, as_json=as_json)
         return 0
     run.asked.check_keys(choice)
@@ -442,8 +449,10 @@ def command(
             print_nothing(fault, run.dataset, run.usage, as_json=as_json)
             return 0
     saved, told = run.calibrated(found.saved, concurrency=choice.concurrency, quiet=as_json)
+    rows = found.rows_of(saved)
     with blaming(OUTPUT):
-        saved.save(folder, overwrite=True)
+        saved.save(folder, overwrite=True, rows=rows)
+    _write_card(page, saved, rows)
     usage = run.usage
     missing = no_calibration_note(saved.settings)
     notes = [*missing, *run.dataset.notes, *found.notes, *objective_note(settings)]
@@ -460,6 +469,15 @@ def command(
         print_examples(found, saved)
         print_saved(saved, folder, choice.asked_again(saved.models), data_words(data, rated=False))
     return unscored_status(found.unscored.n_rows, found.unscored.causes, max_unscored)
+
+
+def _write_card(page: Path | None, saved: AnySaved, rows: Sequence[JudgedRow]) -> None:
+    """Write the judge's card, if there is to be one."""
+    if page is not None:
+        from judgesmith.drafts import put_text
+        from judgesmith.experiments.report.card import card_page
+
+        put_text(page, card_page(saved, rows))
 
 
 def _is_scored(made: AnySaved, most: float) -> bool:

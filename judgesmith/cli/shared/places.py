@@ -127,14 +127,16 @@ def rows_place(output: str, *read: str | None, like: str, force: bool) -> Path:
     return place
 
 
-def page_place(output: str, *read: str | None, like: str, force: bool) -> Path:
+def page_place(
+    output: str, *read: str | None, like: str, force: bool, option: str = OUTPUT
+) -> Path:
     """Return ``output`` as :func:`file_place` does, for a page that is not there."""
-    place = file_place(output, *read, like=like)
+    place = file_place(output, *read, like=like, option=option)
     if place.suffix.lower() not in (".html", ".htm"):
         raise OptionError(
             "the page is written as HTML.",
-            option=OUTPUT,
+            option=option,
             hint=f"name a file in .html, not {output}.",
         )
-    refuse_existing(place, output, force=force)
+    refuse_existing(place, output, force=force, option=option)
     return place

@@ -74,6 +74,7 @@ from judgesmith.experiments.evaluate.agreement import (
     plain,
     unscored,
 )
+from judgesmith.experiments.evaluate.placing import apart
 from judgesmith.experiments.monitor.snapshot import reference_of
 from judgesmith.front_door import misfit
 from judgesmith.optimizers import Agreement, Objective, PredictionTable
@@ -84,10 +85,13 @@ from judgesmith.optimizers.rows import IntArray, Rows
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.programs.artifacts.card import rows_that_taught
 from judgesmith.programs.artifacts.saved import FrontMember, GoldenItem, SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedCalibrated, SavedPanel
+from judgesmith.programs.artifacts.test_rows import JudgedRow
 from judgesmith.programs.families.ensemble.judges import AnyJudge, Panel, leaves_of
+from judgesmith.programs.families.ensemble.members import calibrated
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.registry import family_of, with_roles
+from judgesmith.programs.judging.rows import usd_of
 from judgesmith.results.base import Result
 from judgesmith.results.charts import Charts, row_charts, search_charts
 from judgesmith.results.progress import OnProgress, shows_progress
@@ -210,6 +214,8 @@ class CompileResult(
     complete : bool
         False where the budget ended before everything was asked. The same run with a larger
         budget resumes from there; ``saved.settings["complete"]`` says so too.
+    heldout_rows : tuple of JudgedRow
+        The same as the judge's folder keeps them; see ``rows_of``.
     """
 
     saved: SavedJudge | SavedPanel
@@ -230,6 +236,7 @@ class CompileResult(
     discernment: DiscernmentReport | None = None
     verdicts: VerdictReport | None = None
     data: str = ""
+    heldout_rows: tuple[JudgedRow, ...] = ()
 
     def charts(self) -> Charts:
         """Return the charts by name: intervals, the rows held out, and the search."""
@@ -248,7 +255,26 @@ class CompileResult(
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Save the judge in a folder that ``judgesmith.load`` reads, and return the folder."""
-        return self.saved.save(folder, overwrite=overwrite)
+        return self.saved.save(folder, overwrite=overwrite, rows=self.rows_of(self.saved))
+
+    def to_html(self) -> str:
+        """Return the judge's card as a page of one file, as ``card_html`` does of a folder."""
+        from judgesmith.experiments.report.card import card_page
+
+        return card_page(self.saved, self.rows_of(self.saved))
+
+    def rows_of(self, saved: AnySaved) -> list[JudgedRow]:
+        """Return the test rows as this judge, or one calibrated from it, scores them.
+
+        Those that raters and judge place most differently come first.
+        """
+        rows = list(self.heldout_rows)
+        if isinstance(saved, SavedCalibrated):
+            said = zip(rows, self.heldout_judgements, strict=True)
+            rows = [row.saying(calibrated(one, saved.calibration)) for row, one in said]
+        gaps = apart([row.human for row in rows], [row.score for row in rows])
+        order = sorted(range(len(rows)), key=lambda n: -abs(gaps[n] or 0.0))
+        return [rows[n] for n in order]
 
 
 @shows_progress
@@ -651,7 +677,27 @@ class _Report:
             discernment=self.discernment,
             verdicts=self.verdicts,
             data=data,
+            heldout_rows=tuple(self._judged_rows()),
         )
+
+    def _judged_rows(self) -> Sequence[JudgedRow]:
+        heldout, work = self.parts.heldout, self.work
+        if heldout is None:
+            return ()
+        cost = usd_of(self.heldout_judgements, work.lm)
+        said = zip(heldout.items, self.heldout_judgements, heldout.human.tolist(), strict=True)
+        rows = [
+            JudgedRow.of(
+                item,
+                judgement,
+                human=human,
+                target=self.targets.whole.name,
+                group=int(heldout.groups[place]),
+                usd=cost[place] if cost else None,
+            )
+            for place, (item, judgement, human) in enumerate(said)
+        ]
+        return rows if work.settings.texts else [row.without_texts for row in rows]
 
     def artifact(self, *, run: str, known: frozenset[str]) -> SavedJudge | SavedPanel:
         """Return the judge as plain data, with what is known of it."""

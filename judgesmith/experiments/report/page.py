@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from markupsafe import Markup
 
 from judgesmith.data.items import DataSet
 from judgesmith.drafts import put_text
-from judgesmith.experiments.evaluate.errors.page import LARGEST, TEMPLATES, macro
-from judgesmith.experiments.evaluate.errors.page import STYLE as SHARED
-from judgesmith.experiments.report.figures import check_figures
+from judgesmith.experiments.evaluate.errors.page import LARGEST, macro, one_file
 from judgesmith.experiments.report.reading import ReportCell, ReportRun
 from judgesmith.experiments.report.sections import board_section, cell_section, explorer
 from judgesmith.experiments.runs.leaderboard import BoardBlock
-
-_FILES = files("judgesmith.experiments").joinpath("report", "templates")
-
-SCRIPT = _FILES.joinpath("report.js").read_text("utf-8")
-
-_HASH = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
-
-POLICY = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_HASH}'"
-"""What a browser is to allow: the page's own style, this very script, and nothing else."""
-
-STYLE = SHARED + _FILES.joinpath("report.css").read_text("utf-8")
-
 
 _FEW_SOURCES = 30
 _MUCH_UNSCORED = 0.05
@@ -176,27 +159,18 @@ def write_report(
     sets : dict of str to DataSet
         Texts by the names of their sets, where they can be had.
     figures : bool
-        Whether to draw, for which Matplotlib is needed.
+        Whether to draw.
     why : str
         Why there are no texts, where there are none.
-
-    Raises
-    ------
-    ImportError
-        If figures are wanted and Matplotlib is missing.
     """
-    if figures:
-        check_figures()
     cells, shown = _cells(run, sets, figures=figures)
     board = board_section(run, frozenset(shown))
     warnings = warnings_of(run)
     used = sum(map(_bytes, (board, cells, *warnings))) + 10 * len(warnings) + _SPARE
     rows = explorer(run, sets, room=LARGEST - used, why=why)
-    page = TEMPLATES.get_template("report.html").render(
+    page = one_file(
+        "report.html",
         title=run.names.name[:200],
-        style=STYLE,
-        policy=POLICY,
-        script=SCRIPT,
         run=run,
         warnings=warnings,
         sections=(board, cells, rows.section),

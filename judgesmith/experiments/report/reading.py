@@ -23,8 +23,9 @@ from judgesmith.experiments.runs.folder import EXPERIMENT, JUDGE, RESULT, SCHEMA
 from judgesmith.experiments.runs.leaderboard import Leaderboard
 from judgesmith.experiments.specs import read_sets, read_spec
 from judgesmith.programs.artifacts.card import protocol_lines
+from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, load_saved
+from judgesmith.programs.artifacts.saved_ensembles import SavedComposite, SavedPanel, load_saved
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan
 
@@ -206,24 +207,24 @@ def _judge(place: Path) -> dict[str, Any]:
         saved = load_saved(place)
     except (FileError, InputError) as fault:
         return {"note": f"The judge in {place.name} cannot be read: {fault}"}
-    if isinstance(saved, SavedPanel):  # of prompts that are averaged
-        asks = [
-            f"{name}: {line.removeprefix('- ')}"
-            for name, member in saved.members.items()
-            if isinstance(member, SavedJudge)
-            for line in protocol_lines(member)
-        ]
-    elif isinstance(saved, SavedJudge):
-        asks = [line.removeprefix("- ") for line in protocol_lines(saved)]
-    else:
+    if not isinstance(saved, SavedPanel | SavedJudge):
         return {}
     tried = [one for one in saved.history if isinstance(one.get("number"), int) and "value" in one]
     mattered = [one for one in saved.history if one.get("stage") == "importances"]
     return {
-        "asks": tuple(asks),
+        "asks": tuple(asked_lines(saved)),
         "trials": tuple(sorted(_all(tried, Trial), key=lambda one: one.number)),
         "mattered": tuple(_all(mattered, Mattered)),
     }
+
+
+def asked_lines(saved: SavedRecord) -> list[str]:
+    """Return what a judge asks, and how it scores; of its members, where it has several."""
+    if isinstance(saved, SavedJudge):
+        return [line.removeprefix("- ") for line in protocol_lines(saved)]
+    if not isinstance(saved, SavedComposite):
+        return []
+    return [f"{name}: {line}" for name, one in saved.members.items() for line in asked_lines(one)]
 
 
 def _all(found: Sequence[object], kind: type[_Read]) -> list[_Read]:

@@ -12,12 +12,12 @@ from judgesmith.data.items import DataSet
 from judgesmith.experiments.evaluate.errors.found import TextErrors
 from judgesmith.experiments.evaluate.errors.page import TEMPLATES, macro
 from judgesmith.experiments.evaluate.label_verdicts import mistake_rows
-from judgesmith.experiments.report.figures import (
+from judgesmith.experiments.evaluate.placing import (
     PARTS,
-    agreement_figure,
     apart,
-    rating_counts,
-    search_figure,
+    band,
+    counts_by_third,
+    with_both,
 )
 from judgesmith.experiments.report.reading import (
     ReportCell,
@@ -41,6 +41,7 @@ from judgesmith.experiments.runs.leaderboard import (
     seeds_title,
 )
 from judgesmith.experiments.tables import Table, percent_cell
+from judgesmith.results.charts import distribution, history, scatter
 from judgesmith.signatures.judgement import ErrorSpan
 
 _TEMPLATE = "sections.html"
@@ -139,9 +140,9 @@ def cell_section(
     """Return all that is told of a cell but its rows; of wrong labels also the texts."""
     drawn = searched = None
     if figures:
-        drawn = agreement_figure(cell.rows, name=f"f{number}", seed=cell.names.seed)
-    if figures and len(cell.trials) > 1:
-        searched = search_figure(cell.trials, name=f"s{number}")
+        drawn = _agreement_chart(cell, mark=f"f{number}")
+    if figures and sum(one.value is not None for one in cell.trials) > 1:
+        searched = history((one.value for one in cell.trials), title="Search").figure(f"s{number}")
     return macro(
         _TEMPLATE,
         "cell",
@@ -156,6 +157,28 @@ def cell_section(
         beside=beside_table(cell.result.besides),
         agreement=_agreement(cell),
     )
+
+
+def _agreement_chart(cell: ReportCell, mark: str) -> Markup:
+    """Return the judge's scores against people's, with their line, and how often each is given."""
+    rows = cell.rows
+    places, human, scores = with_both([one.human for one in rows], [one.score for one in rows])
+    if len(places) < 2:
+        return Markup("")
+    line = band(human, scores, [rows[n].group for n in places], seed=cell.names.seed)
+    charts = (
+        scatter(
+            human.tolist(),
+            scores.tolist(),
+            title="Scores of the judge against those of people",
+            line=line.line if line else (),
+            band=line.area if line else (),
+            words=f"Each dot is one of {len(places)} rows; the line through them with its 95% band "
+            "over sources.",
+        ),
+        distribution(scores.tolist(), title="Scores of the judge", x_label="judge score"),
+    )
+    return Markup("").join(one.figure(f"{mark}{n}") for n, one in enumerate(charts))
 
 
 def _facts(cell: ReportCell) -> str:
@@ -274,7 +297,7 @@ def _confusion(cell: ReportCell) -> Table:
         counts = [list(row) for row in known.counts]
         caption = "Rows by the level that people and the judge, rounded, give them"
     else:
-        names, counts = list(PARTS), rating_counts(cell.rows).tolist()
+        names, counts = list(PARTS), counts_by_third(*_both(cell)).tolist()
         caption = "Rows by the third that people and the judge place them in"
     lines = [[f"people: {name}", *map(str, row)] for name, row in zip(names, counts, strict=False)]
     header = ["", *(f"judge: {name}" for name in names)]
@@ -312,7 +335,7 @@ def _counted(levels: object) -> str:
 
 
 _KINDS = {
-    "all": "all rows",
+    "": "all rows",
     "higher": "judge higher than people",
     "lower": "judge lower than people",
     "unscored": "rows without a score",
@@ -368,7 +391,7 @@ def _intro(shown: int, n_rows: int) -> str:
 
 def _ordered(cell: ReportCell) -> Iterator[tuple[ReportCell, ReportRow, float | None]]:
     """Yield rows by their difference; as long as there are, each fifth is one that has none."""
-    gaps = apart(cell.rows)
+    gaps = apart(*_both(cell))
     pairs = list(zip(cell.rows, gaps, strict=True))
     scored = sorted(
         (one for one in pairs if one[1] is not None), key=lambda one: -abs(one[1] or 0.0)
@@ -380,6 +403,10 @@ def _ordered(cell: ReportCell) -> Iterator[tuple[ReportCell, ReportRow, float | 
         yield cell, row, gap
     for row, _ in others:
         yield cell, row, None
+
+
+def _both(cell: ReportCell) -> tuple[list[float | None], list[float | None]]:
+    return [one.human for one in cell.rows], [one.score for one in cell.rows]
 
 
 def _in_turn(

@@ -8,7 +8,7 @@ import math
 import os
 import stat
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
@@ -34,6 +34,7 @@ from pydantic import (
 from judgesmith.drafts import draft_beside, put, tidy, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults, hint_of, sentence_of
 from judgesmith.front_door import at
+from judgesmith.programs.artifacts.test_rows import ROWS_FILE, JudgedRow, rows_text
 from judgesmith.programs.judging.metric import AsMetric
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.registry import UnknownJudgeError
@@ -219,7 +220,7 @@ SCHEMA = 1
 JUDGE_FILE = "judge.json"
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _MOST_SAID = 1000  # characters of what is wrong with a file
-_OWN_FILES = {JUDGE_FILE, "README.md", "prompts"}
+_OWN_FILES = {JUDGE_FILE, ROWS_FILE, "README.md", "prompts"}
 
 
 class Kind(NamedTuple):
@@ -406,8 +407,10 @@ class SavedRecord(AsMetric, FrozenModel):
         return frozenset(key for keys in self.seen.values() for key in keys)
 
     @file_faults()
-    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the judge to ``folder``: all of it, or nothing."""
+    def save(
+        self, folder: str | Path, *, overwrite: bool = False, rows: Sequence[JudgedRow] = ()
+    ) -> Path:
+        """Write the judge to ``folder``, with what it said of test rows: all of it, or nothing."""
         named, folder = (
             folder,
             Path(folder).resolve(),
@@ -418,6 +421,8 @@ class SavedRecord(AsMetric, FrozenModel):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with draft_beside(folder, folder=True) as draft:
             self._write(draft)
+            if rows:
+                write_synced(draft / ROWS_FILE, rows_text(rows))
             put(draft, folder)
         return folder
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -22,6 +24,7 @@ from judgesmith.experiments.evaluate.errors.found import (
     text_pieces,
     worst_grade,
 )
+from judgesmith.programs.artifacts.test_rows import cut
 from judgesmith.signatures.fences import unix_lines
 
 # Joiners shape words in many scripts and do nothing else.
@@ -45,13 +48,6 @@ def _shown(character: str) -> str:
     if character.isspace() and character > "\x1f" and character not in _LINE_ENDS:
         return character
     return character.encode("unicode_escape").decode()
-
-
-def cut(text: str, longest: int) -> str:
-    """Return a text, or its beginning and how much is missing."""
-    if len(text) <= longest:
-        return text
-    return f"{text[:longest]} … {len(text) - longest} more characters"
 
 
 def points(value: float | None) -> str:
@@ -80,7 +76,19 @@ TEMPLATES.globals |= {
     "worst_grade": worst_grade,
 }
 
+_REPORT = files("judgesmith.experiments").joinpath("report", "templates")
+
 STYLE = files("judgesmith.programs").joinpath("serving/page/family.css").read_text("utf-8")
+STYLE += _REPORT.joinpath("report.css").read_text("utf-8")
+"""How every page looks."""
+
+SCRIPT = _REPORT.joinpath("pages.js").read_text("utf-8")
+"""What lists of a page need, to be chosen from and sorted."""
+
+_HASH = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+
+POLICY = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_HASH}'"
+"""What a browser is to allow: the page's own style, this very script, and nothing else."""
 
 LARGEST = 3_000_000
 """Bytes of a page: larger ones take long to open."""
@@ -90,6 +98,13 @@ def macro(template: str, name: str, *args: object, **named: object) -> Markup:
     """Return what a macro of a template makes of values."""
     made: Markup = getattr(TEMPLATES.get_template(template).module, name)(*args, **named)
     return made
+
+
+def one_file(template: str, *, title: str, **given: object) -> str:
+    """Return a page of one file, with its own style and script, which needs nothing else."""
+    return TEMPLATES.get_template(template).render(
+        title=title, style=STYLE, policy=POLICY, script=SCRIPT, **given
+    )
 
 
 def write_page(
@@ -109,11 +124,10 @@ def write_page(
         if size > LARGEST - 100_000:
             break
         shown.append(article)
-    page = TEMPLATES.get_template("errors.html").render(
+    page = one_file(
+        "errors.html",
         label=label,
         title=f"Errors in {name[:200]}",
-        style=STYLE,
-        policy="default-src 'none'; style-src 'unsafe-inline'",
         articles=shown,
         totals=totals,
         grades=GRADES,
