@@ -11,7 +11,8 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from judgesmith.experiments.evaluate.errors.page import cut, page_text
+from judgesmith.experiments.evaluate.errors.page import page_text
+from judgesmith.programs.artifacts.test_rows import cut
 from judgesmith.signatures.plain_data import json_line
 from judgesmith.studio.access import People, Person
 from judgesmith.studio.project import Project
