@@ -95,7 +95,7 @@ def test_costs_move_the_threshold(data):
 
 
 def test_a_floor_is_kept_or_refused_with_how_many_labels_it_takes(data, labelled, read_rows):
-    floored = judgesmith.CompileSettings(objective="tpr; tnr >= .9", criteria="given")
+    floored = judgesmith.CompileSettings(objective="tpr; tnr >= .9", optimizer="none")
     found = judgesmith.compile(data, floored)
     assert found.saved.protocol.aggregation.decision.why == "tpr; tnr >= 0.9"
     assert found.verdicts.heldout["tnr"].high > 0.9
@@ -108,7 +108,7 @@ def test_a_floor_is_kept_or_refused_with_how_many_labels_it_takes(data, labelled
 
 
 def test_abstention_leaves_doubtful_rows_to_people_or_says_that_it_cannot(data, labelled):
-    settings = {"judge": "direct", "criteria": "given"}
+    settings = {"judge": "direct", "optimizer": "none"}
     strict = judgesmith.compile(data, judgesmith.CompileSettings(**settings, abstain=0.05))
     assert strict.saved.protocol.aggregation.decision.abstain is None
     assert any("saved without abstention" in note for note in strict.notes)
@@ -158,7 +158,7 @@ def test_labels_in_an_order_have_the_nearest(labelled, read_rows):
         label = order[int(mean >= 2.5) + int(mean >= 3.5)]
         told = {"labels": {"overall": order}, "ordered": True}
         rows[place] = {**rows[place], "human": {"overall": [label]}, **told}
-    settings = judgesmith.CompileSettings(judge="direct", criteria="given")
+    settings = judgesmith.CompileSettings(judge="direct", optimizer="none")
     found = judgesmith.compile(read_rows(rows), settings)
     assert found.objective.name == "q"
     assert {one.label for one in found.heldout_judgements} <= set(order)

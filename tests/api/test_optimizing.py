@@ -44,7 +44,7 @@ def test_demonstrations_and_weights(keep, examples):
 def test_protocols(keep, examples, elimination):
     shown, chosen = examples
     search = o.ProtocolSearch("q", n_trials=3, n_demo_sets=1, elimination=elimination, seed=1)
-    judge = search.compile(DirectJudge(), trainset=shown, valset=chosen)
+    judge = search.compile(DirectJudge(), trainset=shown, valset=chosen[:24])
     keep("judge", {"fingerprint": judge.protocol.fingerprint})
     keep("trials", search.trials_)
 
@@ -80,7 +80,9 @@ def test_texts(keep, examples):
 
 def test_bridges(keep, examples):
     shown, chosen = examples
-    search = o.DSPyOptimizer("miprov2", "q")
+    few = {"auto": None, "num_candidates": 2, "num_trials": 2}
+    shots = {"max_bootstrapped_demos": 1, "max_labeled_demos": 1}
+    search = o.DSPyOptimizer("miprov2", "q", settings=few | shots)
     judge = search.compile(ActiveCritic(variant="vanilla"), trainset=shown, valset=chosen)
     keep("judge", {"fingerprint": judge.protocol.fingerprint})
 

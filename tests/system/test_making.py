@@ -138,7 +138,6 @@ SEARCHES = {
     "reflective": ["--optimizer", "reflective", "--trials", "2"],
     "balanced": ["--optimizer", "balanced", "--choose", "answers=1-5"],
     "miprov2": ["--optimizer", "miprov2"],
-    "simba": ["--optimizer", "simba"],
     "discernment": ["--objective", "d_min", "--kinds", "negation,reordering/minor"],
 }
 BRIEF = ["--rubric", "rubric.yaml", "--variant", "coarse"]
@@ -146,9 +145,9 @@ BRIEF = ["--rubric", "rubric.yaml", "--variant", "coarse"]
 
 @pytest.mark.parametrize("search", SEARCHES)
 def test_compile_by_a_search(story, sample_rows, search):
-    data = story.rows("data.jsonl", sample_rows[: 36 if search == "simba" else None]).name
+    data = story.rows("data.jsonl", sample_rows).name
     story.write("rubric.yaml", RUBRIC)
-    start = {"front": ["--criteria", "general"], "simba": ["--variant", "vanilla"]}
+    start = {"front": ["--criteria", "general"]}
     options = [*start.get(search, BRIEF), *SEARCHES[search]]
     if search == "discernment":
         options += ["--rounds", "1", "--holdout-kinds", "character_typos"]

@@ -126,7 +126,6 @@ FAULTS = {
         "body": '{"error": {"message": "too long", "code": "context_length_exceeded"}}',
     },
     "filtered": {"answer": "", "finish_reason": "content_filter"},
-    "no JSON": {"body": "<html>"},
     "busy, then well": {"status": 429, "retry_after": 0, "times": 2},
 }
 

@@ -66,18 +66,18 @@ def test_init(story):
     story.run("experiment", "start.yaml", "-o", "run", "--dry-run", "--json")
 
 
-def test_ablate(story):
+def test_ablate(story, data):
     rows = ["--rows", "vanilla,coarse,without-mcs", "--rounds", "1"]
-    story.run("ablate", "sample", "-o", "parts", *rows, "--dry-run", "--json")
-    story.run("ablate", "sample", "-o", "parts", *rows)
-    story.run("ablate", "sample", "-o", "parts", *rows, "--json", whole=True)
+    story.run("ablate", data, "-o", "parts", *rows, "--dry-run", "--json")
+    story.run("ablate", data, "-o", "parts", *rows)
+    story.run("ablate", data, "-o", "parts", *rows, "--json", whole=True)
 
 
 def test_panel(story, judge, unseen):
     names = [judge("direct"), judge("annotator"), judge("vanilla")]
-    story.run("panel", *names, "sample", "-o", "panel", "--dry-run", "--json")
-    story.run("panel", *names, "sample", "-o", "panel")
-    story.run("panel", *names, "sample", "-o", "panel", "--json", whole=True)
+    story.run("panel", *names, unseen, "-o", "panel", "--dry-run", "--json")
+    story.run("panel", *names, unseen, "-o", "panel")
+    story.run("panel", *names, unseen, "-o", "panel", "--json", whole=True)
     story.run("panel", *names, unseen, "-o", "mean", "--score", "mean", "--subsets", "--json")
     merged = ["--supervisor", "same", "--outliers", "none", "--objective", "spearman"]
     story.run("panel", *names[:2], unseen, "-o", "merged", *merged, "--json")

@@ -24,50 +24,12 @@ def compiled(run, data, *options, out="judge"):
     return done
 
 
-@pytest.mark.no_cover
-def test_the_same_command_again_asks_nothing_and_says_the_same(run, data, folder):
-    first = compiled(run, data, *QUICK).json
-    before = (folder / "judge" / "judge.json").read_bytes()
-    (folder / ".judgesmith" / "ledger.sqlite").unlink()
-    again = compiled(run, data, *QUICK).json
-    assert again == first | {"calls": 0, "notes": []}
-    assert (folder / "judge" / "judge.json").read_bytes() == before
-    assert "no model calls made" in run("compile", data, "-o", "judge", *QUICK).out
-
-
-@pytest.mark.no_cover
-def test_a_judge_of_another_run_is_kept_unless_forced(run, data, folder):
-    compiled(run, data, *QUICK)
-    before = (folder / "judge" / "judge.json").read_bytes()
-    done = run("compile", data, "-o", "judge", *QUICK, "--seed", "1")
-    assert done.status == 2
-    assert "name another folder, or replace it with --force." in done.err
-    assert (folder / "judge" / "judge.json").read_bytes() == before
-    compiled(run, data, *QUICK, "--seed", "1", "--force")
-    assert (folder / "judge" / "judge.json").read_bytes() != before
-    assert not list(folder.glob(".judge-*"))
-
-
 def test_a_dry_run_knows_what_it_costs_or_that_it_does_not(run, data):
     options = [*QUICK, "--dry-run", "--json", "--model", "openai/unheard-of"]
     assert compiled(run, data, *options).json["cost_usd"] is None
     priced = compiled(run, data, *options, "--price", "1,2").json
     tokens = priced["input_tokens"] + 2 * priced["output_tokens"]
     assert priced["cost_usd"] == pytest.approx(tokens / 1e6)
-
-
-@pytest.mark.no_cover
-def test_a_change_is_confirmed_unless_that_is_left_out(run, data, folder):
-    found = compiled(run, data, *QUICK).json["confirmation"]
-    (leader,) = found["leaders"]
-    assert 0 < leader["p_value"] <= 1
-    assert leader["n_compared"] == 1
-    compiled(run, data, *QUICK, "--without", "confirmation", out="other")
-    made = json.loads((folder / "other" / "judge.json").read_text())
-    assert made["settings"]["confirm"] is None
-    (leader,) = made["agreement"]["confirmation"]["leaders"]
-    assert leader["p_value"] is None
-    assert leader["passed"]
 
 
 @pytest.mark.parametrize(
@@ -189,9 +151,8 @@ def test_rows_that_nobody_rated_are_too_few_before_anything_is_asked(run, folder
     assert not (folder / "judge").exists()
 
 
-@pytest.mark.parametrize("calls", [200, 300])
-def test_a_run_that_the_budget_ended_goes_on(run, folder, calls):
-    done = compiled_compile_calibrated(run, "--calibrate", "--max-calls", calls)
+def test_a_run_that_the_budget_ended_goes_on(run, folder):
+    done = compiled_compile_calibrated(run, "--calibrate", "--max-calls", 200)
     saved = load_saved(folder / "judge")
     if isinstance(saved, SavedJudge):
         assert done.err.startswith("note: the judge was saved without a calibration: ")

@@ -1,5 +1,6 @@
 """judgesmith panel."""
 
+import itertools
 import json
 import shutil
 
@@ -44,24 +45,12 @@ def made(run, judges, *options, out="panel"):
     return done
 
 
-def test_the_same_command_again_asks_nothing(run, judges, folder):
-    first = made(run, judges)
-    before = (folder / "panel" / "judge.json").read_bytes()
-    assert made(run, judges).json == first.json | {"calls": 0}
-    made(run, judges, out="other")
-    assert (folder / "other" / "judge.json").read_bytes() == before
-    refused = run("panel", *judges, "rated.jsonl", "-o", "panel", "--seed", "1")
-    assert "holds a judge from another run" in refused.err
-
-
-@pytest.mark.parametrize("calls", [30, 95])
-def test_a_run_that_the_budget_ended_goes_on(run, judges, folder, calls):
-    done = made(run, judges, "--max-calls", calls)
-    if calls == 30:
-        assert done.json["judge"] is None
-        assert "a larger budget resumes from here" in done.err
-    else:
-        assert load_saved(folder / "panel").settings["complete"] is False
+def test_a_run_that_the_budget_ended_goes_on(run, judges, folder):
+    done = made(run, judges, "--max-calls", 30)
+    assert done.json["judge"] is None
+    assert "a larger budget resumes from here" in done.err
+    made(run, judges, "--max-calls", 95)
+    assert load_saved(folder / "panel").settings["complete"] is False
     made(run, judges)
     made(run, judges, "--ledger", "new/ledger.sqlite", out="other")
     whole = (folder / "other" / "judge.json").read_bytes()
@@ -212,19 +201,28 @@ def servers():
         yield one, other
 
 
+@pytest.fixture(scope="module")
+def members_made(tmp_path_factory):
+    """A judge, and two of its kind that ask a server."""
+    place = tmp_path_factory.mktemp("members")
+    start = ["compile", "sample", "-o", str(place / "made"), "--judge", "direct"]
+    start += ["--criteria", "general", "--optimizer", "none", "--holdout", "0"]
+    assert main([*start, "--ledger", str(place / "own.sqlite")]) == 0
+    saved = load_saved(place / "made")
+    for seed, name in enumerate(("left", "right")):
+        own = {"model": "openai/m", "settings": {"seed": seed}, "seen": {}, "golden": ()}
+        saved.model_copy(update=own).save(place / name)
+    return place
+
+
 @pytest.fixture
-def asked(servers, folder, monkeypatch):
+def asked(servers, members_made, folder, monkeypatch):
     """Return the options that place either member, with two judges and ten texts in the folder."""
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     rows = [json.loads(line) for line in sample_path().read_text(encoding="utf-8").splitlines()]
     texts = [{name: row[name] for name in ("source", "response")} for row in rows[:10]]
     (folder / "texts.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in texts))
-    start = ["compile", "sample", "-o", "made", "--judge", "direct", "--criteria", "general"]
-    assert main([*start, "--optimizer", "none", "--holdout", "0", "--ledger", "own.sqlite"]) == 0
-    made = load_saved("made")
-    for seed, name in enumerate(("left", "right")):
-        own = {"model": "openai/m", "settings": {"seed": seed}, "seen": {}, "golden": ()}
-        made.model_copy(update=own).save(name)
+    shutil.copytree(members_made, folder, dirs_exist_ok=True)
     for one in servers:
         one.reset()
     return placed(left=servers[0], right=servers[1])
@@ -303,26 +301,25 @@ def test_a_member_without_an_address_falls_under_the_usual_rule(run, asked, serv
     assert {one["left"] for one in members(folder, "offline.jsonl")} == {70.0}
 
 
-@pytest.mark.parametrize(
-    ("role", "more", "said"),
-    [
-        ("left=openai/m@localhost:8000", [], "an address is a URL such as http://localhost:8000"),
-        ("left=openai/m@ftp://localhost", [], "an address is a URL such as http://localhost:8000"),
-        ("left=http://localhost:1/v1", [], "no provider is called http:"),
-        ("left=oobabooga/http://h:1@h", [], "the name of a model contains no address"),
-        ("left=offline@http://localhost:1/v1", [], "the offline model answers without any server"),
-        ("centre=openai/m@http://localhost:1/v1", [], "no role 'centre'; this one has left, right"),
-        (
-            "left=openai/m@http://me:secret@other.test/v1",
-            ["--only-host", "127.0.0.1", "--only-host", "localhost"],
-            "openai/m is at other.test, and only",
-        ),
-    ],
-    ids=["scheme", "ftp", "bare", "name", "offline", "unknown", "host"],
+ADDRESSES = (
+    ("left=openai/m@localhost:8000", [], "an address is a URL such as http://localhost:8000"),
+    ("left=openai/m@ftp://localhost", [], "an address is a URL such as http://localhost:8000"),
+    ("left=http://localhost:1/v1", [], "no provider is called http:"),
+    ("left=oobabooga/http://h:1@h", [], "the name of a model contains no address"),
+    ("left=offline@http://localhost:1/v1", [], "the offline model answers without any server"),
+    ("centre=openai/m@http://localhost:1/v1", [], "no role 'centre'; this one has left, right"),
+    (
+        "left=openai/m@http://me:secret@other.test/v1",
+        ["--only-host", "127.0.0.1", "--only-host", "localhost"],
+        "openai/m is at other.test, and only",
+    ),
 )
-def test_an_address_is_checked_like_that_of_api_base(run, asked, servers, role, more, said):
+
+
+def test_an_address_is_checked_like_that_of_api_base(run, asked):
     panel(run, asked)
-    for command in (SCORE, ["evaluate", "panel", "sample"]):
+    commands = (SCORE, ["evaluate", "panel", "sample"])
+    for command, (role, more, said) in itertools.product(commands, ADDRESSES):
         refused = run(*command, "--role", role, *asked[2:], *more)
         assert (refused.status, said in refused.err) == (2, True), refused.err
         assert "secret" not in refused.err

@@ -191,18 +191,9 @@ def test_what_columns_of_ratings_are_is_said():
 # One-way ICC of one rater and of the mean, as the data folder's description gives them.
 RELIABILITY = {
     "summeval": {
-        "coherence": (0.576, 0.803),
         "consistency": (0.899, 0.964),
-        "fluency": (0.738, 0.894),
         "relevance": (0.494, 0.745),
     },
-    "newsroom": {
-        "informativeness": (0.291, 0.552),
-        "relevance": (0.169, 0.378),
-        "fluency": (0.026, 0.075),
-        "coherence": (0.087, 0.223),
-    },
-    "qags_cnndm": {"consistency": (0.568, 0.797)},
     "topical_chat": {"understandability": (0.483, 0.737), "overall": (0.661, 0.854)},
     "wiki_da": {"simplicity": (0.294, 0.862)},
 }

@@ -538,11 +538,9 @@ def test_sampling_noise_is_no_drift_in_20_runs():
     [
         (lambda points: points - 15, {"shift", "moves"}),
         (lambda points: 50 + 0.3 * (points - 50), {"moves"}),
-        (lambda points: 100 - points, {"moves"}),
         (lambda points: None, {"unscored"}),
-        (lambda points: 50, {"moves", "alike"}),
     ],
-    ids=["lower", "near the middle", "upside down", "no answer", "always the same"],
+    ids=["lower", "near the middle", "no answer"],
 )
 def test_a_planted_change_is_found_in_20_of_20_runs(change, by):
     found = rechecks(change)

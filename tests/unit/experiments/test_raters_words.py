@@ -58,7 +58,7 @@ def found():
 
 @pytest.mark.parametrize(
     ("judge", "optimizer"),
-    [("score", "random"), ("score", "effects"), ("score", "reflective"), ("verdict", "effects")],
+    [("score", "reflective"), ("verdict", "effects")],
 )
 def test_no_request_holds_the_words_of_a_test_or_validation_row(judge, optimizer):
     dataset, kinds = explained(1)

@@ -302,8 +302,7 @@ def sizes_of(rows, resample):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("design", ["full", "gaps", "repeats"])
-@pytest.mark.parametrize("levels", [False, True])
+@pytest.mark.parametrize(("design", "levels"), [("full", True), ("gaps", False), ("repeats", True)])
 @pytest.mark.parametrize("resample", RESAMPLES)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("statistic", STATISTICS_of_drawn_units)

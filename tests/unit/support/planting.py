@@ -68,6 +68,9 @@ def found_in(data):
 class Planted:
     """A folder to work in, secrets in the environment, and all places that were looked at."""
 
+    made = None
+    """The files of the judge that the offline model made, once for all folders."""
+
     def __init__(self, folder, server):
         self.folder = Path(folder)
         self.server = server
@@ -128,8 +131,13 @@ class Planted:
         asked = ["--model", "openai/m", "--api-base", address or self.server.url]
         quick = ["--variant", "vanilla", "--rounds", "2", "--concurrency", "4"]
         made = self.folder / "offline"
-        if not made.exists():
+        if Planted.made is None:
             self.command("compile", self.data, "-o", made, *quick)
+            files = [one for one in made.rglob("*") if one.is_file()]
+            Planted.made = {one.relative_to(made): one.read_bytes() for one in files}
+        for name, content in Planted.made.items():
+            (made / name).parent.mkdir(parents=True, exist_ok=True)
+            (made / name).write_bytes(content)
         judge, rows = self.folder / f"judge{n}", self.folder / f"rows{n}.jsonl"
         self.command("infer", self.data, "-o", self.folder / f"rubric{n}.yaml", *asked)
         asked_rows = [*asked, "--max-unscored", "1"]  # a chatty model's answers are not all read

@@ -216,7 +216,7 @@ def damaged(value, junk):
 
 
 @pytest.mark.parametrize("name", sorted(OF_EACH))
-@pytest.mark.parametrize("junk", [None, 7, "x", "\ud800", [], {"a": [1]}, float("inf")])
+@pytest.mark.parametrize("junk", [None, 7, "\ud800", [], {"a": [1]}, float("inf")])
 def test_any_damage_is_rows_or_faults(tmp_path, name, junk):
     for damaged_file in OF_EACH[name]:
         for one in OF_EACH[name]:
@@ -226,7 +226,7 @@ def test_any_damage_is_rows_or_faults(tmp_path, name, junk):
         lines = [text] if path.suffix == ".json" else text.splitlines()
         for at, line in [(at, line) for at, line in enumerate(lines)][:3]:
             others = list(damaged(json.loads(line), junk))
-            for other in others[:: max(1, len(others) // 25)]:
+            for other in others[:: max(1, len(others) // 7)]:
                 path.write_text("\n".join([*lines[:at], json.dumps(other), *lines[at + 1 :]]))
                 for assessor in ("human", "llm"):
                     out = tmp_path / "out.jsonl"

@@ -405,9 +405,7 @@ def target_of(row, name):
 @pytest.mark.parametrize(
     ("name", "target", "least"),
     [
-        ("summeval", "mean", 1.1),
         ("wiki_da", "mean", 1.1),
-        ("topical_chat", "overall", 0.7),
         ("qags_cnndm", "consistency", 1.2),
     ],
 )
