@@ -1,4 +1,5 @@
-from judgesmith.studio.project import Project
+from judgesmith.studio.compilation import Choices, Compilation
+from judgesmith.studio.project import Exported, Project
 from judgesmith.studio.store import Store, StoredRating
 
-__all__ = ["Project", "Store", "StoredRating"]
+__all__ = ["Choices", "Compilation", "Exported", "Project", "Store", "StoredRating"]

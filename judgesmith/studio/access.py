@@ -23,7 +23,7 @@ from judgesmith.programs.serving.requests import (
     whole_body,
 )
 from judgesmith.programs.serving.routes import Door, reply, with_headers
-from judgesmith.studio.store import RESERVED, Store
+from judgesmith.studio.store import RESERVED, Store, user_mark
 
 COOKIE = "judgesmith_studio"
 _DAYS = 30
@@ -76,7 +76,7 @@ class People:
         with self._store.writing() as db:
             db.execute(
                 "INSERT INTO sessions VALUES (?, ?, ?, ?)",
-                (_digest(cookie), person.role, person.name, time.time()),
+                (user_mark(cookie), person.role, person.name, time.time()),
             )
         return cookie
 
@@ -84,7 +84,7 @@ class People:
         """Return whose cookie this is; None where it is nobody's, or too old."""
         since = time.time() - _DAYS * 86_400
         found = self._store.query(
-            "SELECT role, name FROM sessions WHERE mark = ? AND at > ?", _digest(cookie), since
+            "SELECT role, name FROM sessions WHERE mark = ? AND at > ?", user_mark(cookie), since
         )
         return Person(role=found[0][0], name=found[0][1]) if found else None
 
@@ -146,7 +146,7 @@ class Gate:
         except Exception as fault:
             if started:
                 raise
-            await reply(set_up(fault), sent)
+            await self._refuse(set_up(fault), scope, receive, sent)
 
     async def _refuse(self, refusal: Refusal, scope: Any, receive: Any, send: Any) -> None:
         """Answer with a page where a page was asked for, else with JSON."""

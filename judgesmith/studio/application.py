@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from fastapi import FastAPI, Request, Response
 
 from judgesmith.programs.serving.requests import Refusal
 from judgesmith.programs.serving.routes import PAGE, page_file
-from judgesmith.studio import home, label
+from judgesmith.studio import compiling, home, judges, label, review, rubric
 from judgesmith.studio.access import Gate, set_cookie
 from judgesmith.studio.pages import Studio
 from judgesmith.studio.project import Project
@@ -25,6 +27,13 @@ def studio_app(project: Project, *, hosts: Sequence[str] = ()) -> FastAPI:
     """Return the application of a project; ``app.state.service`` is its ``Studio``."""
     studio = Studio(project)
 
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(studio.compilation.close)
+
     app = FastAPI(
         title="Judgesmith studio",
         docs_url=None,
@@ -32,6 +41,7 @@ def studio_app(project: Project, *, hosts: Sequence[str] = ()) -> FastAPI:
         openapi_url=None,
         redirect_slashes=False,
         telemetry=_TELEMETRY,
+        lifespan=lifespan,
     )
     app.state.service = studio
 
@@ -47,7 +57,7 @@ def studio_app(project: Project, *, hosts: Sequence[str] = ()) -> FastAPI:
     async def part_of_page(name: str) -> Response:
         return page_file(name, PAGE if name == "family.css" else _OWN)
 
-    for chapter in (home, label):
+    for chapter in (home, label, review, rubric, compiling, judges):
         app.include_router(chapter.routes(studio))
 
     async def unknown(request: Request, fault: Exception) -> Response:

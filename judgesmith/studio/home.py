@@ -19,6 +19,7 @@ from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.results.charts import forest
 from judgesmith.studio.pages import Studio, person_of
 from judgesmith.studio.project import Project, values_by_key
+from judgesmith.studio.review import disagreements
 from judgesmith.studio.store import ADJUDICATED
 
 _ENOUGH = 40  # labelled rows that a first judge is made from
@@ -148,7 +149,7 @@ def state_of(project: Project, raters: list[dict[str, Any]]) -> dict[str, Any]:
     )[0][0]
     values: dict[str, int] = {}
     for one in raters:
-        for value, n in one["values"].items():
+        for value, n in one["values"].items() if one["rater"] != ADJUDICATED else ():
             values[value] = values.get(value, 0) + n
     return {
         "rows": len(project),
@@ -194,6 +195,10 @@ def _changed_since(project: Project, number: int) -> bool:
     return bool((project.store.query(newest)[0][0] or 0.0) > at)
 
 
+def _n_undecided(project: Project) -> int:
+    return sum(one.decided is None for one in disagreements(project))
+
+
 def routes(studio: Studio) -> APIRouter:
     """Return the routes of the home page."""
     router = APIRouter()
@@ -209,7 +214,7 @@ def routes(studio: Studio) -> APIRouter:
             "agreement": rater_agreement(project),
             "judges": lines,
             "forest": forest_of(lines),
-            "steps": next_steps(project, state, studio.n_reviews()),
+            "steps": next_steps(project, state, _n_undecided(project)),
             "cost": sum(one.cost_usd or 0 for one in lines),
         }
 

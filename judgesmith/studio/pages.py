@@ -15,6 +15,7 @@ from judgesmith.experiments.evaluate.errors.page import page_text
 from judgesmith.programs.artifacts.test_rows import cut
 from judgesmith.signatures.plain_data import json_line
 from judgesmith.studio.access import People, Person
+from judgesmith.studio.compilation import Compilation
 from judgesmith.studio.project import Project
 
 _HELD = 900.0  # seconds for which a text that a rater has open is not shown to others
@@ -28,6 +29,7 @@ class Studio:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.people = People(project.store)
+        self.compilation = Compilation(project)
         self.stopping = False
         self.n_accepted = 0  # what the server waits for when it ends
         self._open: dict[str, tuple[str, float]] = {}
@@ -59,16 +61,13 @@ class Studio:
         self._open[key] = (rater, now)
         return True
 
-    def n_reviews(self) -> int:
-        """Return how many rows of the review page are not decided."""
-        return 0
-
     async def call(self, function: Callable[..., T], *given: Any, **named: Any) -> T:
         """Return what a function returns, without keeping others waiting."""
         return await asyncio.to_thread(function, *given, **named)
 
     def close(self) -> None:
         """Close the store."""
+        self.compilation.close()
         self.project.close()
 
 

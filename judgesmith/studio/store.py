@@ -420,3 +420,31 @@ class Store:
             ),
         )
         return int(cursor.lastrowid or 0)
+
+
+def secret() -> bytes:
+    """Return what only this user has, so that a stranger's folder can bring no permission along."""
+    home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    place = home / "judgesmith" / "studio.key"
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            descriptor = for_its_owner(str(place), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(os.urandom(32))
+        return place.read_bytes() or _OF_THIS_PROCESS
+    except OSError:
+        return _OF_THIS_PROCESS
+
+
+_OF_THIS_PROCESS = os.urandom(32)
+
+
+def user_mark(*parts: str) -> str:
+    """Return a mark of some texts that only this user can make."""
+    return hashlib.blake2b("\0".join(parts).encode(), key=secret(), digest_size=24).hexdigest()
+
+
+def confirmed_mark(folder: Path, endpoint: str) -> str:
+    """Return the mark by which a folder may send texts to an endpoint."""
+    return user_mark(str(folder.resolve()), endpoint)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import stat
@@ -12,7 +13,8 @@ from contextlib import ExitStack, closing
 import httpx
 import pytest
 
-from judgesmith.studio import Project, Store, StoredRating
+from judgesmith import read
+from judgesmith.studio import Choices, Compilation, Exported, Project, Store, StoredRating
 
 HARM = "<script>document.title='harm'</script>\u202e{{ 7*7 }} \x00"
 
@@ -30,6 +32,12 @@ def some_rows(n=40):
         {"source_id": f"s{i}", "source": f"Question {i}?", "response": f"Answer {i} {i * 7}."}
         for i in range(n)
     ]
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path, monkeypatch):
+    """What a user's home keeps for the studio, for one test alone."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 class Running:
@@ -111,6 +119,7 @@ def test_two_raters_label_at_once_and_share_some_rows(studio, opened, tmp_path):
     project = opened(folder)
     assert sum(one["seen_again"] for one in project.summary()) >= 2
     exported = project.export()
+    assert isinstance(exported, Exported)
     assert len(exported.rows) == 40
     twice = [row for row in exported.rows if len(row["human"]["overall"]) == 2]
     assert len(twice) == len(both)
@@ -249,3 +258,103 @@ def test_other_addresses_take_tls(tmp_path):
     done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert "--behind-tls" in done.stderr
+
+
+@pytest.fixture
+def labelled(tmp_path, opened):
+    """A folder with labels of the bundled verdicts on most of its rows."""
+    verdicts = read("sample-verdicts")
+    texts = ("source_id", "system_id", "source", "context", "response")
+    folder = write_project(
+        tmp_path / "p", [item.model_dump(include=set(texts)) for item in verdicts]
+    )
+    project = opened(folder)
+    labels = {item.key: ("fail", "pass")[int(item.human["overall"][0])] for item in verdicts}
+    for key, by, _ in project.next_rows("anna", n=60):
+        project.store.rate("anna", key, "overall", labels[key], chosen_by=by, rationale="so")
+    return folder
+
+
+def states(browser):
+    """Yield what the server tells of a compilation, until it ends."""
+    with browser.stream("GET", "/api/compile/events") as stream:
+        for line in stream.iter_lines():
+            if line.startswith("data: "):
+                state = json.loads(line.removeprefix("data: "))
+                yield state
+                if state["status"] in ("done", "stopped", "failed"):
+                    return
+
+
+def test_compile_stop_resume_review_edit_and_compare(studio, labelled, opened):
+    one = studio(labelled, "--rater", "anna")
+    owner, anna = one.browser(), one.browser("anna")
+    for path in ("/api/compile/start", "/api/compile/estimate", "/api/review", "/api/rubric"):
+        assert anna.post(path, json={}).status_code == 403
+    for path in ("/compile", "/review", "/rubric", "/judges/v1", "/api/compile/events"):
+        assert anna.get(path).status_code == 403
+    assert "calls" in owner.post("/api/compile/estimate", json={}).json()["said"]
+    assert owner.post("/api/compile/start", json={"effort": "light"}).json() == {"number": 1}
+    assert owner.post("/api/compile/start", json={}).status_code == 422
+    assert owner.post("/api/compile/stop", json={}).is_success
+    assert list(states(owner))[-1]["status"] == "stopped"
+    assert "Resume v1" in owner.get("/compile").text
+    assert owner.post("/api/compile/start", json={"resume": True}).json() == {"number": 1}
+    seen = list(states(owner))
+    assert seen[-1]["status"] == "done", seen[-1]
+    assert {"compile", "score", "suggest"} <= {state["step"] for state in seen}
+    assert any(state.get("total") for state in seen)
+    home = owner.get("/").text
+    assert "balanced accuracy" in home
+    assert "Label the 40 rows that would help the judge most" in home
+    assert "v1" in owner.get("/judges/v1").text
+    assert owner.get("/judges/v7").status_code == 404
+
+    page = owner.get("/review").text
+    key = re.search(r'name="key" value="([0-9a-f]+)"', page)[1]
+    sent = {"key": key, "criterion": "overall", "value": "pass", "why": HARM, "note": HARM}
+    assert owner.post("/api/review", json={**sent, "mark": "demonstration"}).status_code == 200
+    assert owner.post("/api/review", json={"key": key, "rater": "anna", "value": "fail"}).is_success
+    row = owner.get(f"/rows/{key}").text
+    assert "adjudicate" in row
+    assert "correct" in row
+    assert "<script>document" not in row + owner.get("/rubric").text + owner.get("/review").text
+    edited = {
+        "task": "Judge an answer of a shop.",
+        "name-0": "help",
+        "definition-0": "Does it say what to do?",
+        "guidelines": "An answer says what to do next.",
+        "why": "from a review",
+    }
+    assert owner.post("/api/rubric", json=edited).json() == {"version": 1}
+    assert owner.post("/api/rubric", json={**edited, "name-0": "a:b"}).status_code == 422
+    assert "An answer says what to do next." in owner.get("/rubric").text
+    assert owner.post("/api/compile/start", json={"effort": "light", "suggest": False}).is_success
+    assert list(states(owner))[-1]["status"] == "done"
+    assert "labelled rows fixed" in owner.get("/judges/v2").text
+    project = opened(labelled)
+    assert project.judges == [1, 2]
+    assert project.rubric.names == ("help",)
+    rows = {row["response"]: row for row in project.export().rows}
+    decided = rows[project.item(key).response]
+    assert decided["human"] == {"overall": ["pass"]}
+    assert decided["suggested_by"] == "demonstration"
+
+
+def test_texts_go_to_a_model_only_where_that_is_confirmed(studio, tmp_path, opened):
+    folder = write_project(
+        tmp_path / "p", some_rows(3), "model: openai/gpt-4o-mini\napi_base: http://127.0.0.1:9/v1\n"
+    )
+    project = opened(folder)
+    compilation = Compilation(project)
+    assert compilation.endpoint == "openai/gpt-4o-mini at http://127.0.0.1:9/v1"
+    with pytest.raises(ValueError, match="confirm that first"):
+        compilation.start(Choices())
+    # A stranger's folder cannot bring its permission along.
+    project.store.agree(compilation.endpoint)
+    assert not compilation.confirmed()
+    owner = studio(folder).browser()
+    assert "Send texts of this folder" in owner.get("/compile").text
+    assert owner.post("/api/compile/start", json={}).status_code == 422
+    compilation.confirm()
+    assert "Send texts of this folder" not in owner.get("/compile").text

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+import click
 
 from judgesmith.cli.shared.printing import say
 from judgesmith.cli.shared.stopping import spent_text
@@ -14,12 +17,16 @@ from judgesmith.results.progress import SWITCH, OnProgress, ProgressEvent, stage
 
 LINE_SECONDS = 10.0
 """Time between two lines where there is no terminal."""
+EVENT_SECONDS = 0.2
+"""Time between two events for a program."""
 
 
 @contextmanager
 def stage_progress(*, quiet: bool) -> Iterator[OnProgress | None]:
     """Show progress on standard error while the block runs."""
-    if quiet or os.environ.get(SWITCH) == "off":
+    if os.environ.get(SWITCH) == "json":
+        yield _Events()
+    elif quiet or os.environ.get(SWITCH) == "off":
         yield None
     elif sys.stderr.isatty():
         with terminal_bars(spent_text) as show:
@@ -44,17 +51,22 @@ class _Lines:
 
     stage: str
     total: int | None
+    seconds = LINE_SECONDS
 
     def __call__(self, event: ProgressEvent) -> None:
         now = time.monotonic()
-        if event.stage != self.stage:
+        if begins := event.stage != self.stage:
             self.stage, self.done, self.words, self.started = event.stage, 0, "", now
             self.total = None
         self.done, self.total = self.done + event.n, event.total or self.total
         self.words = event.text or self.words
-        if now - self.said >= LINE_SECONDS:
+        if now - self.said >= self.seconds or (begins and self.seconds < 1):
             self.said = now
-            say(self.line(now), err=True)
+            self.tell(now)
+
+    def tell(self, now: float) -> None:
+        """Print where the run is."""
+        say(self.line(now), err=True)
 
     def line(self, now: float) -> str:
         """Return the present line."""
@@ -68,3 +80,13 @@ class _Lines:
             for part in (f"{self.stage}: {self.done}{of}", self.words, spent_text(), left)
             if part
         )
+
+
+class _Events(_Lines):
+    """One JSON object on a line each time: ``stage``, ``done``, ``total``, ``line``."""
+
+    seconds = EVENT_SECONDS
+
+    def tell(self, now: float) -> None:
+        event = {"stage": self.stage, "done": self.done, "total": self.total}
+        click.echo(json.dumps({**event, "line": self.line(now)}), err=True)

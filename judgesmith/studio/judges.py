@@ -1,0 +1,122 @@
+"""The page of a judge: what it is worth, against the version before, and which rows changed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from judgesmith.programs.artifacts.card import judge_card
+from judgesmith.programs.artifacts.record import SavedEstimate
+from judgesmith.programs.artifacts.saved_ensembles import load_saved
+from judgesmith.programs.serving.requests import Refusal
+from judgesmith.results.charts import confusion, scatter
+from judgesmith.studio.home import headline, job_facts
+from judgesmith.studio.pages import Studio, person_of
+from judgesmith.studio.project import Project
+from judgesmith.studio.review import Scored, scored_rows
+
+_MOST = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed:
+    """A row that one judge scores right and another one wrong."""
+
+    key: str
+    people: str
+    before: str
+    now: str
+
+
+def changed_rows(project: Project, number: int) -> tuple[list[Changed], list[Changed]]:
+    """Return the labelled rows that a judge fixed, and those that it broke."""
+    now = {one.key: one for one in scored_rows(project, number)}
+    before = {one.key: one for one in scored_rows(project, number, "scores-before.jsonl")}
+    fixed, broken = [], []
+    for key, one in now.items():
+        old = before.get(key)
+        if old is None or one.apart is None or old.apart is None:
+            continue
+        row = Changed(key=key, people=one.people, before=old.said, now=one.said)
+        if one.is_wrong and not old.is_wrong:
+            broken.append(row)
+        if old.is_wrong and not one.is_wrong:
+            fixed.append(row)
+    return fixed, broken
+
+
+def _charts(project: Project, rows: list[Scored]) -> list[Any]:
+    """Return charts of a judge's scores against people's."""
+    known = [one for one in rows if one.mean is not None and one.score is not None]
+    if len(known) < 2:
+        return []
+    labels = known[0].scale.labels
+    if labels and all(one.label for one in known):
+        counts = [[0] * len(labels) for _ in labels]
+        for one in known:
+            counts[labels.index(one.majority)][labels.index(one.label)] += 1
+        return [confusion(list(labels), counts, title="Labels of people and of the judge").svg()]
+    pairs = [(one.mean or 0.0, one.score or 0.0) for one in known]
+    people, scores = zip(*pairs, strict=True)
+    return [scatter(people, scores, title="Scores against human ratings").svg()]
+
+
+def gain_text(compared: dict[str, Any]) -> str:
+    """Return the paired difference of a comparison in a sentence; empty where there is none."""
+    aim = compared.get("objective") or {}
+    if not aim.get("gain"):
+        return ""
+    gain = SavedEstimate.model_validate(aim["gain"])
+    name = str(aim.get("name", "")).replace("_", " ")
+    rows = f"{gain.n} rows" if gain.n is not None else "rows"
+    chance = aim["gain"].get("p_value")
+    luck = "" if chance is None else f", p = {chance:.2g}"
+    return f"{name} changes by {gain.text('+.3f')}{luck}, on {rows} that neither was made from."
+
+
+def _told(project: Project, number: int, name: str) -> dict[str, Any]:
+    try:
+        text = (project.run_folder(number) / f"{name}.json").read_text("utf-8")
+        found = json.loads(text)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def routes(studio: Studio) -> APIRouter:
+    """Return the routes of the pages of judges."""
+    router = APIRouter()
+    project = studio.project
+
+    def shown(number: int) -> dict[str, Any]:
+        saved = load_saved(project.judge_folder(number))
+        measure, estimate = headline(saved)
+        rows = list(scored_rows(project, number))
+        fixed, broken = changed_rows(project, number)
+        before = [one for one in project.judges if one < number]
+        return {
+            "number": number,
+            "measure": measure,
+            "estimate": estimate,
+            "models": saved.models,
+            "target": saved.target,
+            "facts": job_facts(project, number),
+            "notes": _told(project, number, "compile").get("notes", []),
+            "gain": gain_text(_told(project, number, "compare")),
+            "before": before[-1] if before else None,
+            "fixed": fixed[:_MOST],
+            "broken": broken[:_MOST],
+            "charts": _charts(project, rows),
+            "card": judge_card(saved),
+        }
+
+    @router.get("/judges/v{number}")
+    async def page(request: Request, number: int) -> Response:
+        if number not in project.judges:
+            raise Refusal(404, "address", f"there is no judge v{number}.", where="address")
+        return studio.page("judge", person_of(request), **await studio.call(shown, number))
+
+    return router
