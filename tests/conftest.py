@@ -23,8 +23,8 @@ os.fsync = os.fstat
 # Lines of progress come by the clock, which tests do not wait for.
 os.environ.setdefault("JUDGESMITH_PROGRESS", "off")
 # A busy machine makes single examples slow; how long they take is no property of the code. Every
-# run draws other examples, so half as many as by default find as much in twice as many runs.
-settings.register_profile("judgesmith", deadline=None, max_examples=50)
+# run draws other examples, so fewer than by default find as much in a few runs more.
+settings.register_profile("judgesmith", deadline=None, max_examples=30)
 settings.load_profile("judgesmith")
 
 ROOT = Path(__file__).resolve().parents[1]

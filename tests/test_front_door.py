@@ -24,16 +24,21 @@ def test_importing_the_package_imports_nothing_heavy():
     assert done.stdout == "[]\n"
 
 
+@pytest.fixture(scope="module")
+def saved():
+    return judgesmith.compile("sample", optimizer="none", criteria="given").saved
+
+
 @pytest.mark.parametrize(
     "command",
     [
         "['check', 'sample']",
-        "['score', 'judge', 'sample', '-o', 'scores.jsonl']",
+        "['score', 'judge', 'sample-verdicts', '-o', 'scores.jsonl']",
         "['show', 'judge']",
     ],
 )
-def test_commands_import_only_what_they_need(command, tmp_path):
-    judgesmith.compile("sample", optimizer="none").save(tmp_path / "judge")
+def test_commands_import_only_what_they_need(command, saved, tmp_path):
+    saved.save(tmp_path / "judge")
     program = f"""
 import sys
 from judgesmith.cli import main

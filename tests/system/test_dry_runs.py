@@ -25,11 +25,14 @@ AT_MOST = [
 
 
 @pytest.fixture(scope="module")
-def judges(tmp_path_factory):
-    """A folder with judges of three families."""
+def judges(tmp_path_factory, all_rows):
+    """A folder with some rows of the sample, and judges of three families."""
     place = tmp_path_factory.mktemp("judges")
+    rows = "".join(f"{json.dumps(row)}\n" for row in all_rows[:60])
+    (place / "sample.jsonl").write_text(rows, encoding="utf-8")
     for name, options in JUDGES.items():
-        assert main(["compile", "sample", "-o", str(place / name), *NONE, *options]) == 0
+        command = ["compile", str(place / "sample.jsonl"), "-o", str(place / name)]
+        assert main([*command, *NONE, *options]) == 0
     return place
 
 
@@ -38,7 +41,8 @@ def say(folder, judges, capsys):
     """Run a command with ``--json`` on a cache of its own; return what it prints."""
 
     def said(*words):
-        given = [str(judges / word) if word in JUDGES else word for word in words]
+        places = {name: name for name in JUDGES} | {"sample": "sample.jsonl"}
+        given = [str(judges / places[word]) if word in places else word for word in words]
         capsys.readouterr()
         assert main([*given, "--json", "--ledger", str(folder / "own.sqlite")]) == 0
         return json.loads(capsys.readouterr().out)

@@ -48,6 +48,7 @@ def test_experiment(story, spec):
 
 
 def test_experiment_by_two_workers(story, spec):
+    story.write("spec.yaml", SPEC.replace("seeds: [0, 1]", "seeds: [0]"))
     story.run("experiment", spec, "-o", "run", "--workers", "2", only="leaderboard.json", out=False)
 
 

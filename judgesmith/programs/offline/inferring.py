@@ -15,7 +15,7 @@ import numpy as np
 
 from judgesmith.programs.features import CONTEXT_FEATURES, lexical_features
 from judgesmith.programs.features.qualities import FACETS, quality_of
-from judgesmith.programs.features.texts import CASELESS_NOTE, CHARACTER_NOTE, Text
+from judgesmith.programs.features.texts import CASELESS_NOTE, CHARACTER_NOTE, TextCache
 from judgesmith.programs.lm.records import Prefix
 from judgesmith.programs.offline.prior import facet_values
 from judgesmith.programs.offline.requests import (
@@ -171,6 +171,7 @@ _COMMON = {
 }
 _LISTS = {name: frozenset(words.split()) for name, words in _COMMON.items()}
 _READ_WORDS = 4000
+_CACHE = TextCache(max_characters=1_000_000)  # each batch reads what the ones before it read
 _FEW = 0.08  # of running text, a quarter to a half are such words; names and lists have fewer
 _RARE = 0.03  # of responses known to be English, a sixth or more are its common words
 _MANY = 100
@@ -226,7 +227,7 @@ def shown_examples(records: Sequence[Any]) -> list[Shown]:
 
 def language_of_texts(texts: Sequence[str]) -> str:
     """Return the language of texts; an empty text if it is unclear."""
-    words = Text("\n".join(text[:_READ_WORDS] for text in texts)).words[:_READ_WORDS]
+    words = _CACHE.read("\n".join(text[:_READ_WORDS] for text in texts)).words[:_READ_WORDS]
     if not words:
         return ""
     read = Counter(words)
@@ -259,7 +260,7 @@ def _type_of(one: Shown, *, abroad: bool) -> str:
         return "image description"
     if one.source.strip() and one.response.strip(" .!\n").casefold() in _VERDICT:
         return "textual entailment"
-    if abroad or Text(one.source).script != Text(one.response).script:
+    if abroad or _CACHE.read(one.source).script != _CACHE.read(one.response).script:
         return "translation"
     if features.form == "dialogue":
         return "dialogue"
@@ -296,7 +297,7 @@ def limits_of(texts: Sequence[str]) -> list[str]:
     >>> limits_of(["橋は閉鎖された。"])[0].partition(":")[0]
     'the texts are written without spaces'
     """
-    read = [Text(text[:_READ_WORDS]) for text in texts if text.strip()]
+    read = [_CACHE.read(text[:_READ_WORDS]) for text in texts if text.strip()]
     found = []
     for note in (CHARACTER_NOTE, CASELESS_NOTE):
         n = sum(one.script == note for one in read)
@@ -368,7 +369,7 @@ def _or(names: Counter[str], others: str) -> str:
 
 
 def _no_english(texts: Sequence[str]) -> bool:
-    words = Text("\n".join(texts)).words[:_READ_WORDS]
+    words = _CACHE.read("\n".join(texts)).words[:_READ_WORDS]
     return len(words) >= _MANY and sum(w in _LISTS["English"] for w in words) < _RARE * len(words)
 
 
@@ -383,7 +384,7 @@ def _alphabet(text: str) -> str:
 
 
 def _mostly(texts: Sequence[str]) -> str | None:
-    read = [Text(text[:_READ_WORDS]) for text in texts]
+    read = [_CACHE.read(text[:_READ_WORDS]) for text in texts]
     found = Counter(x.script or _alphabet(x.text) for x in read if any(map(str.isalpha, x.words)))
     return max(found, key=found.__getitem__, default=None)
 

@@ -68,7 +68,7 @@ def test_failed_requests_fail_again_in_the_same_words(
 
 
 def test_what_was_done_before_is_not_recorded_in_part(run, data, folder):
-    asked = ("compile", data, "--rounds", "1", "-o", "judge")
+    asked = ("compile", data, "--optimizer", "none", "-o", "judge")
     assert run(*asked).status == 0
     done = run(*asked, "--record", "run.jsonl", "--json")
     assert (done.status, done.fault["where"]) == (2, "--record")

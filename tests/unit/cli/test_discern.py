@@ -141,25 +141,6 @@ def test_hostile_texts_are_printed_without_moving_a_cursor(run, folder):
     assert "\u202e" not in done.out
 
 
-@pytest.mark.no_cover
-def test_versions_of_plain_texts_are_made_by_rule_and_kept(run, judge, data, folder):
-    done = run("discern", judge, data, "--sample", "8", "-o", "out", "--json")
-    found = done.json
-    assert found["originals"] == 8
-    assert {one["name"] for one in found["controls"]} == {"paraphrase", "padding"}
-    assert "note: versions are made by rule" in done.err
-    again = run("discern", "out/scores.jsonl", "out/versions.jsonl", "--json").json
-    assert again["lowest"]["value"] == found["lowest"]["value"]
-    first, second = (
-        {one["name"]: one["tests"] for one in these["perturbations"] if one["versions"]}
-        for these in (found, again)
-    )
-    assert first == second
-    some = run("discern", judge, data, "--sample", "8", "--kinds", "case_loss", "--json").json
-    assert [one["name"] for one in some["perturbations"]] == ["case_loss"]
-    assert some["calls"] == 0
-
-
 # ``perturb``: changed versions of texts, on file.
 
 SENTENCES = (

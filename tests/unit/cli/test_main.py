@@ -452,8 +452,18 @@ def test_progress_on_a_terminal_shows_names_as_they_are(folder, evil_rows):
     """The bars themselves are drawn with escapes; nothing in a name or a text adds one."""
     data, _ = evil_rows
     ours, theirs = pty.openpty()
-    call = [sys.executable, "-m", "judgesmith", "compile", str(data), "-o", "judge", *QUICK]
-    call += ["--target", NAME, "--target", "overall"]
+    call = [
+        sys.executable,
+        "-m",
+        "judgesmith",
+        "compile",
+        str(data),
+        "-o",
+        "judge",
+        "--optimizer",
+        "none",
+    ]
+    call += ["--optimizer", "none", "--target", NAME, "--target", "overall"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     seen = b""
     with subprocess.Popen(call, stdout=theirs, stderr=theirs, env=environment) as process:

@@ -271,7 +271,7 @@ def test_a_step_is_one_line_of_the_card_whatever_it_says():
 def test_a_compiled_judge_keeps_the_lines_of_its_own_criteria_alone():
     for family, part in (("g-eval", "steps"), ("checklist", "questions")):
         settings = CompileSettings(judge=family, optimizer="none", criteria="inferred")
-        protocol = compile_judge(read_items("sample"), settings).saved.protocol
+        protocol = compile_judge(read_items("sample").subset(range(40)), settings).saved.protocol
         kept = [key.partition(":")[0] for key in getattr(protocol, part)]
         assert sorted(kept) == sorted(protocol.rubric.names)
 

@@ -333,12 +333,11 @@ def test_a_refused_key_is_not_quoted(stack, ask, server, monkeypatch):
     assert seen.__suppress_context__
 
 
-@pytest.mark.parametrize("date", [False, True])
-def test_the_server_says_how_long_to_wait(stack, ask, server, date):
+def test_the_server_says_how_long_to_wait(stack, ask, server):
     from email.utils import formatdate
 
     # A date has whole seconds, so it is 1 to 2 seconds ahead.
-    after = formatdate(time.time() + 2, usegmt=True) if date else "0.3"
+    after = formatdate(time.time() + 2, usegmt=True)
     server.script({"status": 429, "retry_after": after, "times": 1})
     began = time.monotonic()
     stack(retry=QUICK).complete_sync(ask())
@@ -388,8 +387,9 @@ def short_queue(monkeypatch):
         monkeypatch.setattr(module, "AHEAD", 0.1)
 
 
-@pytest.mark.parametrize("way", [together, in_threads])
-@pytest.mark.parametrize("options", [{}, {"ledger": None}], ids=["kept", "not kept"])
+@pytest.mark.parametrize(
+    ("way", "options"), [(together, {}), (in_threads, {"ledger": None})], ids=["kept", "not kept"]
+)
 def test_who_is_told_to_come_again_keeps_to_the_rate(stack, ask, way, options, short_queue):
     made = stack(rpm=600, **options)
     began = time.monotonic()

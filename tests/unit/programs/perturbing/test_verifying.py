@@ -617,7 +617,7 @@ def test_edits_between_words_set_apart_give_the_other_text(old, new):
 
 # Edits of translations that are known for what they are: which would pass for what was asked.
 
-PER_KIND = 60
+PER_KIND = 40
 ASKED = {
     "entity": (PERTURBATIONS["fictional_entities/minor"], 1),
     "grammar": (PERTURBATIONS["grammatical_errors"], 1),
