@@ -1,6 +1,7 @@
 """All names at the front doors stand on file, and each is used by a test beside this one."""
 
 import ast
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -39,6 +40,7 @@ def test_the_names_are_those_on_file():
     )
 
 
+@cache
 def used():
     """Return every public name that a test here uses, by its door."""
     found = {door: set() for door in DOORS}

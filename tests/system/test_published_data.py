@@ -45,7 +45,7 @@ def test_check_a_set(story, first, name):
 
 
 def test_evaluate_a_recorded_judge(story, first):
-    data = first("summeval", 20, "summeval_likert_llms", holds="coherence")
+    data = first("summeval", 10, "summeval_likert_llms", holds="coherence")
     judges = [
         f"summeval_likert_llms.jsonl:{name} rts" for name in ("gpt-4-0314", "gpt-3.5-turbo-0301")
     ]

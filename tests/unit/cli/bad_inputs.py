@@ -70,12 +70,15 @@ def missing_need(refusal):
 # -- trying one refusal ----------------------------------------------------------------------
 
 
+_LEFT = {}
+
+
 def faults_of(refusal, shelf, *, only_json=False):
     """Return what is wrong with a refusal, in sentences: none where it is as the table says.
 
     The object that ``--json`` gives holds the same words, so one of both ways may be enough.
     """
-    before = contents(shelf)
+    before = _LEFT.pop(shelf, None) or contents(shelf)  # as the refusal before it left it
     asked = []
     found = []
     if not only_json:
@@ -91,7 +94,7 @@ def faults_of(refusal, shelf, *, only_json=False):
         found.append(fault)
     if asked:
         found.append(f"a model was asked {len(asked)} times")
-    after = contents(shelf)
+    after = _LEFT[shelf] = contents(shelf)
     changed = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
     return [*found, *(f"{name} was made, changed or deleted" for name in changed)]
 

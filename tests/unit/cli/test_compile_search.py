@@ -226,22 +226,6 @@ def test_what_an_option_says_is_not_searched(run, data, folder):
         assert not {"variant", "overall", "rubric", "samples"} & set(one["picked"])
 
 
-@pytest.mark.parametrize(
-    ("options", "blamed"),
-    [
-        (["--optimizer", "protocol", "--rounds", "3"], "--rounds"),
-        (["--trials", "3"], "--trials"),
-        (["--optimizer", "random", "--draws", "3"], "--draws"),
-        (["--vary-samples"], "--vary-samples"),
-        (["--optimizer", "none", "--storage", "sqlite:///x"], "--storage"),
-    ],
-)
-def test_options_of_another_search_are_refused(run, data, options, blamed):
-    done = run("compile", data, "-o", "judge", *options)
-    assert done.status == 2
-    assert f"{blamed} belongs to --optimizer" in done.err
-
-
 @pytest.mark.no_cover
 @pytest.mark.parametrize("url", ["nowhere", "postgresql://me:secret@127.0.0.1:9/x", "odd://x"])
 def test_a_storage_that_cannot_be_used_is_refused_and_its_secrets_are_kept(run, data, url):

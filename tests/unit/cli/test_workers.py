@@ -15,9 +15,9 @@ from judgesmith.programs.lm import ResponseCache
 
 pytestmark = pytest.mark.no_cover
 
-SEARCH = ["--optimizer", "protocol", "--trials", "4", "--criteria", "general", "--draws", "1"]
+SEARCH = ["--optimizer", "protocol", "--trials", "3", "--criteria", "general", "--draws", "1"]
 CONCURRENCY = 4
-SLOW, FAST = {"chatty": "steady", "latency": 0.03}, {"chatty": "steady"}
+SLOW, FAST = {"chatty": "steady", "latency": 0.02}, {"chatty": "steady"}
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ class TestADatabase:
         assert counts["most_in_flight"] > CONCURRENCY
         (log,) = (folder / ".judgesmith" / "searches").glob("*.jsonl")
         lines = [json.loads(line) for line in log.read_text().splitlines()]
-        assert sorted(line["number"] for line in lines) == list(range(5))
+        assert sorted(line["number"] for line in lines) == list(range(4))
 
     def test_serves_two_workers_that_write_one_judge(
         self, database, folder, start, server, command, alone

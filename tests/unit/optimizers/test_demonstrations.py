@@ -335,21 +335,6 @@ class TestEveryVariant:
         return model("offline", ledger=None)
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("explain", ["before", "none"])
-    @pytest.mark.parametrize("choices", VARIANTS.values(), ids=VARIANTS)
-    def test_it_is_compiled_and_comes_back_as_it_would_be_saved(self, choices, explain, offline):
-        student = ActiveCritic(rubric=RUBRIC, explain=explain, **choices)
-        optimizer = search(offline, n_trials=4, n_demonstrations=2, confirm=None)
-        judge = optimizer.compile(student, trainset=prose(12))
-        assert len(optimizer.trials_) == 4
-        assert all(trial.share_scored == 1.0 for trial in optimizer.trials_)
-        assert all(trial.value > 1.0 for trial in optimizer.trials_)
-        best = max(optimizer.trials_, key=lambda trial: trial.rank)
-        shown = judge.protocol.demonstrations
-        assert {one.key for several in shown.values() for one in several} == set(best.keys)
-        assert ActiveCritic(judge.protocol).templates() == judge.templates()
-
-    @pytest.mark.no_cover
     @pytest.mark.parametrize("choices", VARIANTS.values(), ids=VARIANTS)
     def test_no_demonstration_scores_itself(self, choices):
         asked, shown = set(), set()

@@ -181,7 +181,8 @@ def test_faults_are_a_function_of_the_seed_and_the_question():
 
 GRADE = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
 PASSING = [one for one in faults.PASSING if one not in ("http_429_seconds", "http_429_date")]
-KINDS = [*faults.LASTING, *PASSING, *faults.HARMLESS, None]
+# What is unreadable by its size alone takes long to read, and has a test of its own.
+KINDS = [*(one for one in faults.LASTING if one != "huge"), *PASSING, *faults.HARMLESS, None]
 
 
 UNREAD = ("the model's answer could not be read", "the model answered", "the answer")
