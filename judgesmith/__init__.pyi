@@ -13,6 +13,7 @@ from judgesmith.experiments import compare_judges as compare
 from judgesmith.experiments import compile_judge as compile  # noqa: A004
 from judgesmith.experiments import evaluate_judge as evaluate
 from judgesmith.experiments import infer_rubric as infer
+from judgesmith.experiments.compile.split import to_examples
 from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
 from judgesmith.programs import (
     ActiveCritic,
@@ -24,6 +25,7 @@ from judgesmith.programs import (
     wrap,
 )
 from judgesmith.programs import load_judge as load
+from judgesmith.programs.judging.metric import as_metric
 from judgesmith.programs.lm import model
 from judgesmith.results.progress import ProgressEvent
 from judgesmith.signatures import (
@@ -59,6 +61,7 @@ __all__ = [
     "Scale",
     "Untrusted",
     "UntrustedOrNone",
+    "as_metric",
     "compare",
     "compile",
     "evaluate",
@@ -70,5 +73,6 @@ __all__ = [
     "read",
     "read_scores",
     "score_batch",
+    "to_examples",
     "wrap",
 ]

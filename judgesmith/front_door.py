@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
@@ -56,8 +56,10 @@ def installed(group: str, kind: type[Made], *, what: str) -> Iterator[Made]:
         yield found
 
 
-def public(name: str) -> Callable[[Callable[P, Made]], Callable[P, Made]]:
+def public(name: str, also: Sequence[str] = ()) -> Callable[[Callable[P, Made]], Callable[P, Made]]:
     """Refuse arguments that a function does not take under its public name.
+
+    ``also`` are names that its own ``**`` takes.
 
     Examples
     --------
@@ -70,13 +72,16 @@ def public(name: str) -> Callable[[Callable[P, Made]], Callable[P, Made]]:
 
     def decorate(function: Callable[P, Made]) -> Callable[P, Made]:
         form = signature(function)
+        takes = [one.name for one in form.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        takes = [*(one for one in takes if one != "self"), *also]
 
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> Made:
+            if also and (said := misfit(name, takes, kwargs)):
+                raise TypeError(said)
             try:
                 form.bind(*args, **kwargs)
             except TypeError as fault:
-                takes = [one for one in form.parameters if one != "self"]
                 raise TypeError(misfit(name, takes, kwargs) or f"{name}(): {fault}.") from None
             return function(*args, **kwargs)
 

@@ -136,3 +136,42 @@ def test_any_sampler_and_pruner_of_optuna_searches_the_protocol():
         for seed in (1, 2)
     ]
     assert found[0] != found[1]
+
+
+def test_guesses_of_a_user_of_dspy_work():
+    table = pd.DataFrame(ROWS_OF_GUESSES)
+    assert judgesmith.evaluate(judgesmith.ActiveCritic(), table, scale="1..5").n_unseen == 20
+    examples = judgesmith.to_examples(table, scale="1..5")
+    assert [one.score for one in examples[:3]] == [1, 2, 3]
+    assert judgesmith.score_batch(judgesmith.ActiveCritic(), examples[:2]).to_pandas().shape[0] == 2
+    metric = judgesmith.as_metric(judgesmith.ActiveCritic(), scale="1..5")
+    asked = dspy.Example(question="why?").with_inputs("question")
+    assert 1 <= metric(asked, dspy.Prediction(answer="so")) <= 5
+    with pytest.raises(TypeError, match="no argument 'scal'; did you mean scale"):
+        judgesmith.evaluate(judgesmith.ActiveCritic(), table, scal="1..5")
+
+
+ROWS_OF_GUESSES = [
+    {"source": f"text {n}", "response": f"word {n} " * (n % 5 + 1), "score": n % 5 + 1}
+    for n in range(20)
+]
+
+
+def test_an_objective_of_arrays_is_seen_by_its_arguments():
+    shapes = set()
+
+    def near(human, judge):
+        shapes.add(human.shape == judge.shape)
+        return -float(abs(human - judge).mean())
+
+    judgesmith.compile("sample", objective=near, **QUICK)
+    assert shapes == {True}
+    with pytest.raises(judgesmith.InputError, match="GEPA is optimizer='reflective'"):
+        judgesmith.compile("sample", optimizer="gepa")
+
+
+def test_a_sampler_of_optuna_is_an_optimizer():
+    first, second = (optuna.samplers.RandomSampler(seed=0) for _ in range(2))
+    found = judgesmith.compile("sample", optimizer=first, n_trials=2)
+    named = judgesmith.compile("sample", optimizer="protocol", sampler=second, n_trials=2)
+    assert found.saved == named.saved

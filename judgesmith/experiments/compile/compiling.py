@@ -325,8 +325,8 @@ def compile_judge(
         ``RacingRule``; see ``ProtocolSearch``.
     **choices
         Fields of ``CompileSettings``, which win over ``settings``; ``judge`` may also be a judge,
-        such as one that ``judgesmith.wrap`` made. For data that is not read yet also what
-        ``judgesmith.read`` takes, such as ``scale="1..5"``.
+        such as one that ``judgesmith.wrap`` made, and ``optimizer`` a sampler of Optuna. For data
+        that is not read yet also what ``judgesmith.read`` takes, such as ``scale="1..5"``.
 
     Raises
     ------
@@ -346,6 +346,8 @@ def compile_judge(
     from judgesmith.programs.judging.executors import lm_or_current
 
     models, roles = models or {}, roles or {}
+    if hasattr(optimizer := choices.get("optimizer"), "sample_relative"):  # one of Optuna's
+        choices["optimizer"], sampler = "protocol", sampler or optimizer
     settings, reading = _given(settings, choices)
     lm = lm_or_current(lm)
     dataset = without_equal_ratings(as_dataset(dataset, "compile", **reading), settings)
@@ -394,7 +396,9 @@ def _given(
     try:
         return CompileSettings(**{**(settings or {}), **chosen}), reading
     except InputError as fault:
-        raise InputError(fault, at="judgesmith.compile") from None
+        gepa = str(chosen.get("optimizer")).lower() == "gepa"
+        hint = "GEPA is optimizer='reflective'." if gepa else None
+        raise InputError(fault, at="judgesmith.compile", hint=hint) from None
 
 
 def _of_optuna(settings: CompileSettings, sampler: object, pruner: object) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 
 from judgesmith.data.definitions import unprintable
 from judgesmith.data.items import DataSet
+from judgesmith.data.reading import SourceGiven, as_dataset
 from judgesmith.data.sheets.ratings import was_chosen
-from judgesmith.data.targets import Targets
+from judgesmith.data.targets import Targets, targets_of
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets
 from judgesmith.experiments.compile.settings import CompileSettings, threshold_rule
@@ -319,18 +321,52 @@ def rows_to_fit(
     versions: Sequence[Versions] = (),
 ) -> Rows:
     """Return the rated rows at ``places`` as optimizers work on them; at least one."""
-    return rows_from(
-        [
-            rated_example(
-                dataset[i],
-                targets.values[i],
-                targets.scale,
-                group=int(dataset.groups[i]),
-                versions=own,
-            )
-            for i, own in zip(map(int, places), versions or [()] * len(places), strict=True)
-        ]
-    )
+    return rows_from(_examples_at(dataset, targets, map(int, places), versions or repeat(())))
+
+
+def _examples_at(
+    dataset: DataSet, targets: Targets, places: Iterable[int], versions: Iterable[Versions]
+) -> list[dspy.Example]:
+    return [
+        rated_example(
+            dataset[i],
+            targets.values[i],
+            targets.scale,
+            group=int(dataset.groups[i]),
+            versions=own,
+        )
+        for i, own in zip(places, versions, strict=False)
+    ]
+
+
+def to_examples(
+    dataset: DataSet | SourceGiven, target: str = "auto", **reading: Any
+) -> list[dspy.Example]:
+    """Return rated rows as examples for DSPy: inputs are the texts, ``score`` is the rating.
+
+    Parameters
+    ----------
+    dataset : DataSet, or what ``judgesmith.read`` reads
+        Rated items.
+    target : str
+        The rating that is the score; ``"auto"`` takes the set's own default.
+    **reading
+        What ``judgesmith.read`` takes, for data that is not read yet.
+
+    Raises
+    ------
+    ValueError
+        If the target is unrated.
+
+    Examples
+    --------
+    >>> examples = to_examples("sample")
+    >>> len(examples), sorted(examples[0].inputs().keys()), examples[0].score
+    (160, ['context', 'response', 'source'], 1.5)
+    """
+    dataset = as_dataset(dataset, "to_examples", **reading)
+    targets = targets_of(dataset, target)
+    return _examples_at(dataset, targets, targets.rated.tolist(), repeat(()))
 
 
 def set_aside(

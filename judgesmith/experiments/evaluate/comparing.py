@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from judgesmith.data.items import DataSet
-from judgesmith.data.reading import SourceGiven, as_dataset
+from judgesmith.data.reading import READ_OPTIONS, SourceGiven, as_dataset
 from judgesmith.data.score_files import Scores
 from judgesmith.data.targets import Targets, targets_of
 from judgesmith.errors import InputError
@@ -413,7 +413,7 @@ class Comparison(
         }
 
 
-@public("judgesmith.compare")
+@public("judgesmith.compare", READ_OPTIONS)
 @shows_progress
 def compare_judges(
     first: JudgeGiven | Scores,
@@ -430,6 +430,7 @@ def compare_judges(
     concurrency: int = 32,
     on_progress: OnProgress | None = None,
     progress: bool = True,
+    **reading: Any,
 ) -> Comparison:
     """Judge every rated row with both and report how much better the first agrees with people.
 
@@ -465,6 +466,8 @@ def compare_judges(
         Told of every ``ProgressEvent``.
     progress : bool
         Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
+    **reading
+        For data that is not read yet what ``judgesmith.read`` takes, such as ``scale="1..5"``.
 
     Raises
     ------
@@ -487,7 +490,7 @@ def compare_judges(
     (160, True)
     """
     rng = generator(seed)
-    dataset = as_dataset(dataset, "compare")
+    dataset = as_dataset(dataset, "compare", **reading)
     first, second = (
         one if isinstance(one, Scores) else as_judge(one, "compare") for one in (first, second)
     )

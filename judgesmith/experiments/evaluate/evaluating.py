@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from judgesmith.data.items import DataSet
-from judgesmith.data.reading import SourceGiven, as_dataset
+from judgesmith.data.reading import READ_OPTIONS, SourceGiven, as_dataset
 from judgesmith.data.score_files import Scores
 from judgesmith.data.scores import other_models, stated_notes
 from judgesmith.data.targets import Targets, targets_of
@@ -164,7 +164,7 @@ class Evaluation(
         }
 
 
-@public("judgesmith.evaluate")
+@public("judgesmith.evaluate", READ_OPTIONS)
 @shows_progress
 def evaluate_judge(
     judge: JudgeGiven,
@@ -179,6 +179,7 @@ def evaluate_judge(
     concurrency: int = 32,
     on_progress: OnProgress | None = None,
     progress: bool = True,
+    **reading: Any,
 ) -> Evaluation:
     """Judge every rated row and report the agreement, rows the judge was made from apart.
 
@@ -212,6 +213,8 @@ def evaluate_judge(
         Told of every ``ProgressEvent``.
     progress : bool
         Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
+    **reading
+        For data that is not read yet what ``judgesmith.read`` takes, such as ``scale="1..5"``.
 
     Raises
     ------
@@ -228,7 +231,7 @@ def evaluate_judge(
     """
     rng = generator(seed)
     fraction(confidence, name="confidence")
-    judge, dataset = as_judge(judge, "evaluate"), as_dataset(dataset, "evaluate")
+    judge, dataset = as_judge(judge, "evaluate"), as_dataset(dataset, "evaluate", **reading)
     own = getattr(judge, "target", None)
     if targets is None:
         targets = targets_of(dataset, own or "auto", aggregate)

@@ -142,6 +142,9 @@ class FunctionObjective(TargetMean):
     ----------
     function : callable
         From a ``PredictionTable`` of scored rows to a finite number, or nan where undefined.
+    of_arrays : bool
+        Whether it takes two arrays instead, the ratings and the scores. Optimizers see that by its
+        arguments ``(human, judge)`` or ``(y_true, y_pred)``.
 
     Examples
     --------
@@ -149,7 +152,8 @@ class FunctionObjective(TargetMean):
     '<lambda>'
     """
 
-    function: Callable[[PredictionTable], Any]
+    function: Callable[..., Any]
+    of_arrays: bool = False
     within_sources = True  # whether it does is the user's business
 
     @property
@@ -163,7 +167,8 @@ class FunctionObjective(TargetMean):
         scored = table.take(np.flatnonzero(~np.isnan(table.predicted)))
         if not scored.n:
             return math.nan
-        return _number(self.function, self.function, scored, where=f"a table of {scored.n} rows")
+        given = (scored.human, scored.predicted) if self.of_arrays else (scored,)
+        return _number(self.function, self.function, *given, where=f"a table of {scored.n} rows")
 
     def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
         return counted_by_rows(self.of_target, table, sources, n_sources)
@@ -173,7 +178,7 @@ class FunctionObjective(TargetMean):
 class MetricObjective(RowMean):
     """The mean over scored rows of a metric as DSPy's optimizers take it.
 
-    Optimizers make one of ``metric=``, and of any function of two arguments or more.
+    Optimizers make one of ``metric=``, and of other functions of two arguments or more.
 
     Parameters
     ----------
@@ -243,8 +248,14 @@ class MetricObjective(RowMean):
         return float(self.row_parts(table)[row])
 
 
+_ARRAYS = (("human", "judge"), ("y_true", "y_pred"))
+"""The names of the arguments by which a function asks for ratings and scores as arrays."""
+
+
 def objective_of(function: Callable[..., Any]) -> FunctionObjective | MetricObjective:
     n = _n_arguments(function)
+    if n == 2 and tuple(inspect.signature(function).parameters)[:2] in _ARRAYS:
+        return FunctionObjective(function, of_arrays=True)
     return FunctionObjective(function) if n == 1 else MetricObjective(function)
 
 
@@ -287,8 +298,8 @@ def _number(
     except Exception as fault:
         raise InputError(
             f"the objective {name_of(named)} raised {type(fault).__name__} on {where}: {fault}",
-            hint="a function of one argument gets a PredictionTable, one of two or three an "
-            "example and a prediction.",
+            hint="a function of one argument gets a PredictionTable, one of (human, judge) "
+            "arrays, any other an example and a prediction.",
         ) from fault
     if isinstance(found, dspy.Prediction) and "score" in found:
         found = found.score

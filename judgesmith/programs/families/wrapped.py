@@ -118,7 +118,8 @@ def wrap(
         Your field for the judge's ``source``, ``context`` and ``response``. None takes fields of
         these names.
     output : str or None
-        Your field with the score; None takes the only one that is no text.
+        Your field with the score; None takes the only one that is no text, or the only one apart
+        from ``reasoning``.
 
     Raises
     ------
@@ -197,6 +198,7 @@ def _asked_by(module: object) -> tuple[dspy.Predict | None, type[dspy.Signature]
 def _score_field(outputs: Mapping[str, Any], named: str | None) -> str:
     if named is None:
         found = [name for name, field in outputs.items() if field.annotation is not str]
+        found = found or [name for name in outputs if name != "reasoning"]
         if len(found) != 1:
             raise InputError(
                 f"wrap: which output is the score? There are {', '.join(outputs)}.",

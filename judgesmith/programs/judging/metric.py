@@ -27,74 +27,87 @@ Part = str | Callable[[Any], Any] | None
 _REASONING = "reasoning"  # what dspy.ChainOfThought adds to an answer
 
 
+def as_metric(
+    judge: Any,
+    scale: str | Scale = "0..1",
+    feedback: bool = True,
+    *,
+    source: Part = None,
+    response: Part = None,
+    context: Part = None,
+    references: Part = None,
+    unscored: Literal["raise"] | float = "raise",
+    lm: AnyModel | str | None = None,
+) -> JudgeMetric:
+    """Return the judge as a metric for ``dspy.Evaluate`` and DSPy's optimizers.
+
+    Parameters
+    ----------
+    judge : Judge, SavedJudge or Panel
+        The judge itself, where this is its method.
+    scale : str or Scale
+        What the metric returns, as in ``"0..1"`` or ``"1..5"``; more is better.
+    feedback : bool
+        Whether GEPA, which asks about single predictors, gets the judge's explanation,
+        criteria and error spans along with the score.
+    source, response, context, references : str, callable or None
+        Where the judge finds its texts. A name is a field of the example, for ``response`` of
+        the prediction; a function takes the example or the prediction. None takes the only
+        input of the example as source, the only field of the prediction but
+        ``reasoning`` as response, and no context or references.
+    unscored : "raise" or float
+        What a response without a score comes to: an error, which ``dspy.Evaluate`` logs and
+        counts as its ``failure_score``, or this number on ``scale``. Either way the metric's
+        ``reasons`` count it.
+    lm : dspy.LM, str or None
+        The judge's model; None takes the one that it is bound to, or else DSPy's of now.
+
+    Returns
+    -------
+    JudgeMetric
+        Takes ``(example, prediction, trace=None, pred_name=None, pred_trace=None)``. It
+        copies the judge, and asks one model with one cache and one budget.
+
+    Raises
+    ------
+    InputError
+        Before any call: for a scale, a choice or a judge that cannot be used, and when the
+        metric is called, for fields that the example or the prediction lacks.
+
+    Examples
+    --------
+    >>> import dspy, judgesmith
+    >>> judge = judgesmith.ActiveCritic()
+    >>> metric = judge.as_metric(lm=judgesmith.model("offline", ledger=None))
+    >>> asked = dspy.Example(question="When does the ferry leave?").with_inputs("question")
+    >>> 0 <= metric(asked, dspy.Prediction(answer="It leaves at nine.")) <= 1
+    True
+    """
+    if judges_sources(judge):
+        raise InputError(
+            "as_metric: this judge compares the responses to a source, and a metric is given one.",
+            hint="take another judge, such as judgesmith.ActiveCritic().",
+        )
+    with record_faults():
+        own = Scale.parse(scale) if isinstance(scale, str) else scale
+    if not isinstance(own, Scale) or not own.higher_is_better:
+        raise InputError(
+            f"as_metric: expected a scale on which more is better, such as '0..1'; got "
+            f"{scale!r:.80}."
+        )
+    parts = {"source": source, "response": response, "context": context, "references": references}
+    for name, part in parts.items():
+        if not (part is None or isinstance(part, str) or callable(part)):
+            raise InputError(
+                f"as_metric: {name} must be the name of a field or a function; got {part!r:.80}."
+            )
+    return JudgeMetric(judge, own, parts, feedback, _choice_of_unscored(unscored, own), lm)
+
+
 class AsMetric:
     """What judges and saved judges have in common: they can be the metric of a DSPy program."""
 
-    def as_metric(
-        self,
-        scale: str | Scale = "0..1",
-        feedback: bool = True,
-        *,
-        source: Part = None,
-        response: Part = None,
-        context: Part = None,
-        references: Part = None,
-        unscored: Literal["raise"] | float = "raise",
-        lm: AnyModel | str | None = None,
-    ) -> JudgeMetric:
-        """Return the judge as a metric for ``dspy.Evaluate`` and DSPy's optimizers.
-
-        Parameters
-        ----------
-        scale : str or Scale
-            What the metric returns, as in ``"0..1"`` or ``"1..5"``; more is better.
-        feedback : bool
-            Whether GEPA, which asks about single predictors, gets the judge's explanation,
-            criteria and error spans along with the score.
-        source, response, context, references : str, callable or None
-            Where the judge finds its texts. A name is a field of the example, for ``response`` of
-            the prediction; a function takes the example or the prediction. None takes the only
-            input of the example as source, the only field of the prediction but
-            ``reasoning`` as response, and no context or references.
-        unscored : "raise" or float
-            What a response without a score comes to: an error, which ``dspy.Evaluate`` logs and
-            counts as its ``failure_score``, or this number on ``scale``. Either way the metric's
-            ``reasons`` count it.
-        lm : dspy.LM, str or None
-            The judge's model; None takes the one that it is bound to, or else DSPy's of now.
-
-        Returns
-        -------
-        JudgeMetric
-            Takes ``(example, prediction, trace=None, pred_name=None, pred_trace=None)``. It
-            copies the judge, and asks one model with one cache and one budget.
-
-        Raises
-        ------
-        InputError
-            Before any call: for a scale, a choice or a judge that cannot be used, and when the
-            metric is called, for fields that the example or the prediction lacks.
-
-        Examples
-        --------
-        >>> import dspy, judgesmith
-        >>> judge = judgesmith.ActiveCritic()
-        >>> metric = judge.as_metric(lm=judgesmith.model("offline", ledger=None))
-        >>> asked = dspy.Example(question="When does the ferry leave?").with_inputs("question")
-        >>> 0 <= metric(asked, dspy.Prediction(answer="It leaves at nine.")) <= 1
-        True
-        """
-        return JudgeMetric(
-            self,
-            scale,
-            feedback=feedback,
-            source=source,
-            response=response,
-            context=context,
-            references=references,
-            unscored=unscored,
-            lm=lm,
-        )
+    as_metric = as_metric
 
 
 class JudgeMetric:
@@ -116,46 +129,17 @@ class JudgeMetric:
     def __init__(
         self,
         judge: Any,
-        scale: str | Scale = "0..1",
-        *,
-        feedback: bool = True,
-        source: Part = None,
-        response: Part = None,
-        context: Part = None,
-        references: Part = None,
-        unscored: Literal["raise"] | float = "raise",
-        lm: AnyModel | str | None = None,
+        scale: Scale,
+        parts: Mapping[str, Part],
+        feedback: bool,
+        unscored: float | None,
+        lm: AnyModel | str | None,
     ) -> None:
-        if judges_sources(judge):
-            raise InputError(
-                "as_metric: this judge compares the responses to a source, and a metric is given "
-                "one.",
-                hint="take another judge, such as judgesmith.ActiveCritic().",
-            )
-        with record_faults():
-            self.scale = Scale.parse(scale) if isinstance(scale, str) else scale
-        if not isinstance(self.scale, Scale) or not self.scale.higher_is_better:
-            raise InputError(
-                f"as_metric: expected a scale on which more is better, such as '0..1'; got "
-                f"{scale!r:.80}."
-            )
-        self._unscored = _choice_of_unscored(unscored, self.scale)
-        self._parts = {
-            "source": source,
-            "response": response,
-            "context": context,
-            "references": references,
-        }
-        for name, part in self._parts.items():
-            if not (part is None or isinstance(part, str) or callable(part)):
-                raise InputError(
-                    f"as_metric: {name} must be the name of a field or a function; got "
-                    f"{part!r:.80}."
-                )
+        self.scale, self._parts = scale, parts
+        self._feedback, self._unscored = feedback, unscored
         own = judge.deepcopy() if hasattr(judge, "deepcopy") else judge
         self._judge, found = with_own_models(own, lm)
         self._lm = as_dspy(found)
-        self._feedback = feedback
         self._judge_scale: Scale = own.scale
         self._lock = Lock()
         self.n_calls = 0

@@ -38,6 +38,7 @@ from judgesmith.signatures.judgement import UNREAD, Cause, Judgement, Reason
 
 if TYPE_CHECKING:
     import dspy
+    import pandas as pd
 
 
 YOUNG = 20_000
@@ -209,6 +210,17 @@ def was_not_asked(judgement: Judgement) -> bool:
     return judgement.reason is Reason.OVER_BUDGET
 
 
+class Judgements(list[Judgement]):
+    """A list of judgements, and a table of them."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a ``DataFrame`` with a row for each judgement and a column for each field."""
+        import pandas as pd
+
+        names = list(Judgement.model_fields)
+        return pd.DataFrame([{name: getattr(one, name) for name in names} for one in self])
+
+
 @public("judgesmith.score_batch")
 @shows_progress
 def score_batch(
@@ -219,7 +231,7 @@ def score_batch(
     concurrency: int = CONCURRENCY,
     on_progress: OnProgress | None = None,
     progress: bool = True,
-) -> list[Judgement]:
+) -> Judgements:
     """Return the judgement of every item, in order.
 
     Parameters
@@ -241,7 +253,7 @@ def score_batch(
     Returns
     -------
     list of Judgement
-        One per item; those without a score say why in ``problem``.
+        One per item; those without a score say why in ``problem``. ``to_pandas`` of it is a table.
 
     Raises
     ------
@@ -263,7 +275,7 @@ def score_batch(
     total = len(items) if isinstance(items, Sized) else None
     told = staged(on_progress, total=total)
     judged = iter_scores(judge, items, lm=lm, concurrency=concurrency, on_progress=told)
-    return [judgement for _, judgement in judged]
+    return Judgements(judgement for _, judgement in judged)
 
 
 @public("judgesmith.iter_scores")
