@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
 from dataclasses import fields, is_dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -126,10 +124,7 @@ class Result:
         )
 
     def _printed(self) -> str:
-        paper = io.StringIO()
-        with redirect_stdout(paper):
-            at(self._report)(self)
-        return paper.getvalue().strip("\n")
+        return str(at("judgesmith.cli.shared.printing:printed")(at(self._report), self))
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of ``to_pandas``."""

@@ -8,6 +8,7 @@ import os
 import shutil
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,7 +38,20 @@ def _escaped(character: str) -> str:
 
 def _echo(text: str, *, err: bool = False) -> None:
     with file_faults("standard error" if err else "standard output"):
-        click.echo(text, err=err)
+        click.echo(text, err=err, file=_PAPER.get())
+
+
+_PAPER: ContextVar[io.StringIO | None] = ContextVar("judgesmith_paper", default=None)
+
+
+def printed(report: Callable[[Any], None], found: object) -> str:
+    """Return what a report prints; what other threads print meanwhile goes where it always goes."""
+    token = _PAPER.set(paper := io.StringIO())
+    try:
+        report(found)
+    finally:
+        _PAPER.reset(token)
+    return paper.getvalue().strip("\n")
 
 
 def say(text: str = "", *, err: bool = False) -> None:

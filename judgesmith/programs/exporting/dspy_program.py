@@ -67,7 +67,8 @@ class DspyProgram(Form):
         rows: list[Row] = []
         with dspy.context(lm=lms[saved.models[0]]):
             for one in saved.golden:
-                found = program(**one.item.texts, references=one.references)
+                texts: dict[str, Any] = {**one.item.texts, "references": one.references}
+                found = program(**texts)
                 criteria = {name: dict(told) for name, told in found.criteria.items()}
                 rows.append({**found.toDict(), "criteria": criteria})
         return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import dspy
 
@@ -28,7 +28,7 @@ from judgesmith.programs.judging.scoring import check_terms, place_of, told_inpu
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem, item_to_judge
-from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Judgement, Note, Reason
 from judgesmith.signatures.questions import Questions
 from judgesmith.signatures.questions.on_scale import Explain, made_once, question_on, without_fields
 from judgesmith.signatures.rubric import Rubric
@@ -173,6 +173,21 @@ def _guided(signature: type[dspy.Signature], place: int) -> type[dspy.Signature]
 
 def _with_article(name: str) -> str:
     return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
+
+
+class JudgePrediction(dspy.Prediction):
+    """What a judge returns when it is called."""
+
+    score: float | None
+    explanation: str
+    criteria: dict[str, CriterionScore]
+    errors: tuple[ErrorSpan, ...]
+    problem: str | None
+    reason: Reason | None
+    label: str | None
+    notes: tuple[Note, ...]
+    probability: dict[str, float]
+    protocol: str
 
 
 class Judge(AsMetric, AskingModule):
@@ -329,6 +344,26 @@ class Judge(AsMetric, AskingModule):
         kept = {name: text for name, text in own.instructions.items() if name in asked}
         return self.with_protocol(decided.model_copy(update={"instructions": kept}))
 
+    if TYPE_CHECKING:
+
+        def __call__(
+            self,
+            *,
+            source: str,
+            response: str,
+            context: str | None = None,
+            references: Sequence[str] = (),
+        ) -> JudgePrediction: ...
+
+        async def acall(
+            self,
+            *,
+            source: str,
+            response: str,
+            context: str | None = None,
+            references: Sequence[str] = (),
+        ) -> JudgePrediction: ...
+
     @public("judge")
     def forward(
         self,
@@ -337,7 +372,7 @@ class Judge(AsMetric, AskingModule):
         response: str,
         context: str | None = None,
         references: Sequence[str] = (),
-    ) -> dspy.Prediction:
+    ) -> JudgePrediction:
         """Judge one response.
 
         Parameters
@@ -351,7 +386,7 @@ class Judge(AsMetric, AskingModule):
 
         Returns
         -------
-        dspy.Prediction
+        JudgePrediction
             ``score`` (a float on the judge's scale, or None), ``explanation``, ``criteria``
             (name to CriterionScore), ``errors``, ``problem`` (None, or why there is no score),
             ``raw``, ``weighting``, ``notes``, ``calls`` and ``protocol`` (the fingerprint of what
@@ -360,7 +395,7 @@ class Judge(AsMetric, AskingModule):
         item = item_to_judge(source, response, context, references)
         return self._prediction(self.run(self.steps(item)))
 
-    async def aforward(self, **texts: Any) -> dspy.Prediction:
+    async def aforward(self, **texts: Any) -> JudgePrediction:
         """Judge one response without blocking; see ``forward``."""
         item = item_to_judge(**texts)
         return self._prediction(await self.arun(self.steps(item)))
@@ -412,9 +447,9 @@ class Judge(AsMetric, AskingModule):
             signature = named[name].signature
             named[name].demos = [shown_example(one, name, signature) for one in shown]
 
-    def _prediction(self, judgement: Judgement) -> dspy.Prediction:
+    def _prediction(self, judgement: Judgement) -> JudgePrediction:
         judgement = with_note(judgement, another_model(self, self.with_own_models()[1]))
-        return dspy.Prediction(
+        return JudgePrediction(
             score=judgement.score,
             explanation=judgement.explanation,
             criteria=dict(judgement.criteria),
