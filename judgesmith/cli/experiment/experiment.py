@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,12 @@ import click
 from judgesmith.cli.shared.cassettes import cassette_options, check_cassette, record_place
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.model_options import allow_model_option, announced, only_host_option
+from judgesmith.cli.shared.model_options import (
+    ModelAt,
+    allow_model_option,
+    announced,
+    only_host_option,
+)
 from judgesmith.cli.shared.options import (
     WholeNumber,
     dry_run_option,
@@ -162,6 +168,14 @@ def _named(uri: str | None) -> str:
 @tool("experiment", old_names={"--workers": "--processes"})
 @click.argument("spec", metavar="SPEC.yaml")
 @click.option("-o", "--output", required=True, metavar="RUN", help="Folder for the results.")
+@click.option(
+    "--model",
+    "model_names",
+    multiple=True,
+    metavar="NAME[@URL]",
+    help="Model to ask instead of those of the spec: one of its entries, or provider/model, at a "
+    "server of yours. Repeatable.",
+)
 @shown_option(
     ("--processes", "workers"),
     WholeNumber(1),
@@ -178,6 +192,7 @@ def _named(uri: str | None) -> str:
 def command(
     spec: str,
     output: str,
+    model_names: tuple[str, ...],
     workers: int,
     allow_models: tuple[str, ...],
     only_hosts: tuple[str, ...],
@@ -189,28 +204,32 @@ def command(
     force: bool,
     as_json: bool,
 ) -> int | None:
-    """Run every cell of the specification in SPEC.yaml and rank what came out.
+    """Run every cell of the specification in SPEC.yaml, or of a paper's template, and rank them.
 
     Each cell is kept in RUN as soon as it is whole, so the same command again, or at the same
     time, resumes with those that are missing and tries those again that failed. 'judgesmith init'
-    writes a specification to start from. Exit status 1: a cell failed, the budget ended, or the
-    tracking server failed on the way.
+    writes a specification to start from; the name of a template runs it as it is, and those of
+    papers end with their published numbers beside yours. Exit status 1: a cell failed, the budget
+    ended, or the tracking server failed on the way.
     """
     from judgesmith.experiments.runs import RunFolder, RunModels, check_run, run_cells
     from judgesmith.experiments.runs.claims import helped_by
     from judgesmith.experiments.runs.leaderboard import leaderboard, why_unranked
     from judgesmith.experiments.specs import cells_of, read_sets, read_spec
+    from judgesmith.experiments.specs.templates import template_names, template_text
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import ResponseCache
     from judgesmith.programs.lm.cache.recordings import Recording, read_recording, save_recording
 
-    if not Path(spec).is_file():
+    is_template = spec in template_names() and not Path(spec).exists()
+    if not is_template and not Path(spec).is_file():
         raise OptionError(
             f"there is no file {spec}.",
             option=spec,
             hint=f"write one with 'judgesmith init {spec}'.",
         )
-    declared = read_spec(spec)
+    at = [ModelAt.parse(one) for one in model_names]
+    declared = read_spec(spec, models={one.name: one.address for one in at})
     place = check_output(output)
     address = tracking_address(track, tracking_uri)
     with blaming(OUTPUT):
@@ -246,12 +265,14 @@ def command(
     models.tell(announced)
     reach_server(address, uri=tracking_uri)
     with blaming(OUTPUT):
-        text = Path(spec).read_text(encoding="utf-8-sig")
+        text = template_text(spec) if is_template else Path(spec).read_text(encoding="utf-8-sig")
+        text += "".join(f"# Run with --model {shlex.quote(str(one))}\n" for one in at)
         folder = RunFolder.of_spec(place, declared, text=text, overwrite=force)
     if played is not None:
         models.recording = played.play(ResponseCache(ledger)).recording
     tracker = begun_tracker(declared, folder, address, uri=tracking_uri)
     again = ["experiment", spec, "-o", output, "--json"]
+    again += [word for name in model_names for word in ("--model", name)]
     again += [] if replay is None else ["--replay", replay]
     again += [word for name in allow_models for word in ("--allow-model", name)]
     again += [word for host in only_hosts for word in ("--only-host", host)]
@@ -327,6 +348,7 @@ def print_board(board: Leaderboard) -> None:
         seeds_title,
         titles,
     )
+    from judgesmith.experiments.runs.paper_table import PAPER_READING, paper_tables
 
     for data, target in dict.fromkeys((one.data, one.target) for one in board.over_seeds):
         first = next(one for one in board.over_seeds if (one.data, one.target) == (data, target))
@@ -342,6 +364,10 @@ def print_board(board: Leaderboard) -> None:
         say("no cell has anything to rank.")
     elif len(shown) < len(board.blocks):
         say("\nOther levels are in leaderboard.md.")
+    for table in paper_tables(board.published):
+        print_table(table.title, table.rows, header=table.header, left=2, lead=2)
+    if board.published:
+        say(f"\n{PAPER_READING}")
 
 
 def _print_ranked(title: str, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:

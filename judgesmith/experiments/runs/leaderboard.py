@@ -16,8 +16,15 @@ from judgesmith.experiments.run_folders import json_text
 from judgesmith.experiments.runs.cell_result import CellLabels, Estimated, Value
 from judgesmith.experiments.runs.folder import BOARD_FILES, RunFolder
 from judgesmith.experiments.runs.heldout import table_of_rows
+from judgesmith.experiments.runs.paper_table import (
+    PAPER_READING,
+    BesideLine,
+    paper_lines,
+    paper_tables,
+)
 from judgesmith.experiments.runs.running import progressed
 from judgesmith.experiments.specs import Cell, Spec, cells_of
+from judgesmith.experiments.specs.published import read_published
 from judgesmith.experiments.tables import Table, interval_cell, latex_cell, markdown_cell
 from judgesmith.metrics import PairedEstimate, holm
 from judgesmith.metrics.correlation import Level, agreement_difference
@@ -107,6 +114,7 @@ class Leaderboard(Result, Value, report="judgesmith.cli.experiment.experiment:pr
     run: str
     blocks: tuple[BoardBlock, ...]
     over_seeds: tuple[SeedsBlock, ...] = ()
+    published: tuple[BesideLine, ...] = ()
     failed: Mapping[str, str]
     unfinished: Mapping[str, str]
     unranked: str = Field(default="", exclude=True)
@@ -115,10 +123,9 @@ class Leaderboard(Result, Value, report="judgesmith.cli.experiment.experiment:pr
         yield from _columns(self.blocks)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON; ``over_seeds`` is there where there are several."""
-        return self.model_dump(
-            mode="json", exclude_unset=True, exclude=None if self.over_seeds else {"over_seeds"}
-        )
+        """Return everything ready for JSON; parts that are often empty only where they are not."""
+        empty = {name for name in ("over_seeds", "published") if not getattr(self, name)}
+        return self.model_dump(mode="json", exclude_unset=True, exclude=empty)
 
     def write(self, folder: RunFolder) -> None:
         """Write it in all its forms, unless the folder was given to another run meanwhile."""
@@ -198,8 +205,9 @@ def leaderboard(spec: Spec, folder: RunFolder) -> Leaderboard:
     for cell in state.finished:
         groups.setdefault((cell.data, cell.target, cell.seed), []).append(cell)
     blocks = []
+    results = {cell.id: folder.result(cell) for cell in state.finished}
     for (data, target, seed), members in groups.items():
-        found = {cell.id: folder.result(cell) for cell in members}
+        found = {cell.id: results[cell.id] for cell in members}
         rows = {cell.id: folder.scores(cell) for cell in members}
         tables = {name: table_of_rows(own) for name, own in rows.items()}
         for level in sorted(LEVELS):
@@ -213,10 +221,21 @@ def leaderboard(spec: Spec, folder: RunFolder) -> Leaderboard:
         run=spec.fingerprint,
         blocks=tuple(blocks),
         over_seeds=over_seeds(blocks),
+        published=_beside(spec, cells, results),
         failed=state.failed,
         unfinished=state.unfinished,
         unranked=why_unranked(spec),
     )
+
+
+def _beside(
+    spec: Spec, cells: Sequence[Cell], results: Mapping[str, Mapping[str, Any] | None]
+) -> tuple[BesideLine, ...]:
+    if spec.published is None:
+        return ()
+    paper = read_published(spec.published, spec.place(spec.published))
+    known = {name: one for name, one in results.items() if one is not None}
+    return paper_lines(paper, spec, cells, known)
 
 
 def why_unranked(spec: Spec) -> str:
@@ -535,6 +554,13 @@ def _tables(board: Leaderboard) -> Iterator[Table]:
             cells = [label_cells(line) for line in lines]
             yield Table(title=labels_title(block), header=LABELS_HEADER, rows=cells)
         yield Table(title=titles(block), header=HEADER, rows=block_cells(block))
+    yield from paper_tables(board.published)
+
+
+def _reading(board: Leaderboard) -> tuple[str, ...]:
+    """Return how to read the tables that there are."""
+    more = [SEEDS_READING] * bool(board.over_seeds) + [PAPER_READING] * bool(board.published)
+    return (*_READING, *more)
 
 
 def _missing(board: Leaderboard) -> list[str]:
@@ -547,7 +573,7 @@ def _markdown(board: Leaderboard) -> Iterator[str]:
     yield ""
     yield f"Run `{board.run}`."
     yield ""
-    for sentence in (*_READING, *[SEEDS_READING] * bool(board.over_seeds)):
+    for sentence in _reading(board):
         yield f"- {sentence}"
     if board.unranked:
         yield ""
@@ -565,8 +591,7 @@ def _markdown(board: Leaderboard) -> Iterator[str]:
 
 def _latex(board: Leaderboard) -> Iterator[str]:
     yield f"% {latex_cell(board.name)}, run {board.run}"
-    more = [SEEDS_READING] * bool(board.over_seeds)
-    for sentence in (*_READING, *more, *_missing(board)):
+    for sentence in (*_reading(board), *_missing(board)):
         yield f"% {latex_cell(sentence)}"
     for table in _tables(board):
         yield ""

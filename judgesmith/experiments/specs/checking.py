@@ -15,6 +15,7 @@ from judgesmith.experiments.compile.tuning import check_searched
 from judgesmith.experiments.specs.faults import meant, unknown_name
 from judgesmith.experiments.specs.grid import Cell
 from judgesmith.experiments.specs.parts import JudgeSpec
+from judgesmith.experiments.specs.published import read_published
 from judgesmith.experiments.specs.settings import MisfitError, combined, protocol_of, said_plainly
 from judgesmith.experiments.specs.spec import Spec
 from judgesmith.optimizers.objectives.grammar import parse_objectives
@@ -100,6 +101,11 @@ _PROVIDERS = (
 def check_parts(spec: Spec, *, blame: Blame) -> None:
     """Tell of every part that speaks of something that is not there."""
     _check_repeated(spec, blame)
+    if spec.published is not None:
+        try:
+            read_published(spec.published, spec.place(spec.published))
+        except (InputError, FileError) as fault:
+            blame(("published",), said_plainly(fault))
     _check_models(spec, blame)
     _check_optimizers(spec, blame)
     for name, judge in spec.judges.items():

@@ -173,6 +173,8 @@ class JudgeSpec(SpecPart):
         partial_demos: bool = False
     judge: Name = "active-critic"
     answer_tokens: Positive | None = None
+    samples: Positive | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     steps: Text | None = None
     questions: Text | None = None
     choose: dict[str, Annotated[Text, BeforeValidator(_spelled)]] = Field(default_factory=dict)

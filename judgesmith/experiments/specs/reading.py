@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -23,6 +24,7 @@ from judgesmith.experiments.specs.parts import (
     SpecPart,
 )
 from judgesmith.experiments.specs.spec import Spec
+from judgesmith.experiments.specs.templates import template_names, template_text
 from judgesmith.signatures.plain_data import Place, read_placed_yaml
 
 _SECTIONS: Mapping[str, SpecPart] = {
@@ -48,10 +50,11 @@ _MOST_BYTES = 1_000_000
 
 
 @file_faults()
-def read_spec(path: str | Path) -> Spec:
-    """Return the specification in a file.
+def read_spec(path: str | Path, *, models: Mapping[str, str | None] = MappingProxyType({})) -> Spec:
+    """Return the specification in a file, or in a template of that name where there is no file.
 
-    No data are read; see ``read_sets``. Files with rubrics, steps and questions are.
+    No data are read; see ``read_sets``. Files with rubrics, steps and questions are. ``models``
+    are asked instead of its own; see ``spec_of``.
 
     Raises
     ------
@@ -61,6 +64,8 @@ def read_spec(path: str | Path) -> Spec:
         If there is no such file, or it cannot be read.
     """
     place = Path(path)
+    if str(path) in template_names() and not place.exists():
+        return spec_of(template_text(str(path)), file=f"{path}.yaml", models=models)
     if place.stat().st_size > _MOST_BYTES:
         raise InputError(
             f"a specification has at most {_MOST_BYTES:,} bytes.",
@@ -71,10 +76,16 @@ def read_spec(path: str | Path) -> Spec:
         text = place.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError("no text in UTF-8; save it as such.", at=path) from None
-    return spec_of(text, file=str(path), folder=str(place.parent))
+    return spec_of(text, file=str(path), folder=str(place.parent), models=models)
 
 
-def spec_of(text: str, *, file: str = "specification", folder: str = ".") -> Spec:
+def spec_of(
+    text: str,
+    *,
+    file: str = "specification",
+    folder: str = ".",
+    models: Mapping[str, str | None] = MappingProxyType({}),
+) -> Spec:
     r"""Return the specification that a text spells out.
 
     Parameters
@@ -83,6 +94,9 @@ def spec_of(text: str, *, file: str = "specification", folder: str = ".") -> Spe
         YAML.
     file, folder : str
         What messages call it, and what paths in it are relative to.
+    models : dict of str to (str or None)
+        Asked instead of its own, with the address of a server: entries under ``models`` by their
+        names, or models by the providers' names.
 
     Raises
     ------
@@ -107,6 +121,13 @@ def spec_of(text: str, *, file: str = "specification", folder: str = ".") -> Spe
         raise SpecError(
             [origin.mistake((), f"expected fields by name: {', '.join(_fields(Spec))}.")]
         )
+    if models:
+        own = plain.get("models")
+        known = own if isinstance(own, dict) else {}
+        plain["models"] = {
+            name: (known.get(name) or {}) | ({} if address is None else {"api_base": address})
+            for name, address in models.items()
+        }
     reader = _Reader(origin)
     spec = reader.spec(plain)
     if reader.mistakes:

@@ -78,7 +78,12 @@ def protocol_of(spec: Spec, judge: JudgeSpec) -> JudgeConfig:
     with _blaming("judge"):
         family = family_of(judge.judge)
     _refuse_foreign(family, judge)
-    start: dict[str, Any] = {"max_tokens": judge.answer_tokens} if judge.answer_tokens else {}
+    said: dict[str, Any] = {
+        "max_tokens": judge.answer_tokens,
+        "samples": judge.samples,
+        "temperature": judge.temperature,
+    }
+    start = {name: value for name, value in said.items() if value is not None}
     start |= judge.settings(ActiveCriticConfig)
     if judge.rubric is not None:
         with _blaming("rubric"):

@@ -76,7 +76,7 @@ def _value(found: re.Match[str]) -> str:
 JUDGE_FILE = "judge.json"
 """What the folder of a saved judge holds, all of the judge."""
 
-_DECIDES_NOTHING = {"name", "about", "budget"}
+_DECIDES_NOTHING = {"name", "about", "budget", "published"}
 
 
 @settings_fields(CompileFields, "holdout", "split_rows", "percent_of_max")
@@ -101,6 +101,8 @@ class Spec(SpecPart):
         What is made as large as possible; None is what ``CompileSettings`` takes.
     perspectives : tuple of {"global", "local"}
         What is reported of the rows held out, beside agreement.
+    published : str or None
+        The paper whose numbers are printed beside those of the run, or a file of numbers.
     budget : Budget
         Of the whole run.
     leave_out : tuple of Combination
@@ -125,6 +127,7 @@ class Spec(SpecPart):
         split_rows: bool = False
     objective: Text | None = None
     perspectives: tuple[Literal["global", "local"], ...] = ()
+    published: Text | None = None
     budget: SpecBudget = SpecBudget()
     leave_out: tuple[Combination, ...] = ()
     origin: Annotated[Origin, SkipValidation] = Field(default=Origin(), exclude=True)

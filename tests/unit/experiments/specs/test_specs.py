@@ -489,7 +489,8 @@ def test_every_template_of_a_paper_says_what_it_reproduces_and_what_it_cannot(na
 def test_the_thirteen_rows_of_ablate_are_the_cells_of_active_critic():
     found = spec_templates("active-critic")
     by_judge = {c.judge: settings_of(found, c) for c in cells_of(found) if c.data == "summeval"}
-    planned = planned_rows(CompileSettings(target="mean", holdout=0.75))
+    of_paper = {"holdout": 0.75, "split_rows": True, "percent_of_max": True}
+    planned = planned_rows(CompileSettings(target="mean", **of_paper))
     rows = {row.name: row.settings for row in planned if row.block == "paper"}
     assert set(by_judge) == set(rows) == set(ROWS)
     for name, settings in rows.items():

@@ -1,0 +1,144 @@
+"""The templates of papers run by name against a server, and end with published numbers."""
+
+import gzip
+import json
+
+import loopback_offline
+import pytest
+
+from judgesmith.experiments.evaluate import agreement
+from judgesmith.experiments.specs import spec_of
+from judgesmith.experiments.specs.published import published_names, read_published
+from judgesmith.experiments.specs.templates import template_text
+from judgesmith.signatures.plain_data import read_yaml
+
+TEXTS = ["The mill of town {n} was closed in May.", "The mill was closed.", "the the mill  ,, and"]
+CRITERIA = {
+    "summeval": ["coherence", "consistency", "fluency", "relevance"],
+    "qags_cnndm": ["consistency"],
+    "topical_chat": ["naturalness", "coherence", "engagingness", "groundedness", "overall"],
+    "sfres": ["informativeness", "naturalness", "overall"],
+    "openmeva_roc": ["overall"],
+    "wiki_da": ["simplicity", "fluency", "meaning"],
+}
+ONE_SET = {
+    "active-critic": ("openmeva", ["fine", "vanilla"]),
+    "dhp": ("summeval", ["g-eval", "g-eval-five"]),
+    "dual-perspective": ("summeval", ["direct-5-ten", "direct-10-ten", "direct-5", "direct-10"]),
+    "exemplars": ("summeval", ["exemplars-5", "exemplars-2", "direct"]),
+    "openlgauge": ("qags", ["annotator", "points", "panel-2"]),
+}
+
+
+@pytest.fixture(scope="module")
+def model_server():
+    with loopback_offline.serving() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A folder with sets of eight sources and three texts each, under the names of the papers'."""
+    folder = tmp_path_factory.mktemp("papers")
+    for name, criteria in CRITERIA.items():
+        with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
+            for n in range(8):
+                for system, text in enumerate(TEXTS):
+                    row = {
+                        "source_id": str(n),
+                        "system_id": str(system),
+                        "source": f"The old mill of town {n} was closed in May. Nobody was hurt.",
+                        "response": text.format(n=n),
+                        "human": {
+                            one: [4 - system + (n % 3 == k)] for k, one in enumerate(criteria)
+                        },
+                        "scale": {one: [1, 5] for one in criteria},
+                    }
+                    file.write(json.dumps(row) + "\n")
+    return folder
+
+
+def one_set(name):
+    """Return a template with one of its sets and some of its judges, and few rounds."""
+    plain = read_yaml(template_text(name))
+    data, judges = ONE_SET[name]
+    plain["data"] = {data: plain["data"][data]}
+    plain["data"][data]["targets"] = plain["data"][data]["targets"][:1]
+    if judges is not None:
+        plain["judges"] = {one: plain["judges"][one] for one in judges}
+    plain["optimizers"] = {"none": {}}
+    plain.pop("leave_out", None)
+    return json.dumps(plain)
+
+
+@pytest.mark.parametrize("name", sorted(ONE_SET))
+def test_a_papers_template_ends_with_its_table_and_resumes(
+    name, run, folder, data, model_server, monkeypatch
+):
+    monkeypatch.setenv("JUDGESMITH_DATA", str(data))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setattr(agreement, "N_RESAMPLES", 20)
+    (folder / "spec.yaml").write_text(one_set(name), encoding="utf-8")
+    command = ["experiment", "spec.yaml", "-o", "run", "--model", f"openai/m@{model_server.url}"]
+    done = run(*command)
+    assert done.status == 0, done.err
+    asked = model_server.counts()["requests"]
+    again = run(*command, "--json")
+    assert (again.status, model_server.counts()["requests"]) == (0, asked)
+    lines = again.json["published"]
+    paper = read_published(name, folder)
+    assert {line["table"] for line in lines} == {one.source for one in paper.tables}
+    ours = [line for line in lines if line["ours"] is not None]
+    assert ours
+    assert {line["model"] for line in ours} <= {"openai/m", None}
+    # Whatever has no number here says why.
+    lacking = [one for one in lines if all(n["ours"] is None for n in one["numbers"].values())]
+    assert all(line["differs"] for line in lacking)
+    assert all(one["differs"] for one in ours if one["published_model"])
+    assert paper.tables[0].source in done.out
+    assert "published / here" in (folder / "run" / "leaderboard.md").read_text(encoding="utf-8")
+
+
+def test_a_template_runs_by_its_name(run, data, monkeypatch):
+    monkeypatch.setenv("JUDGESMITH_DATA", str(data))
+    done = run("experiment", "start", "-o", "run", "--model", "offline", "--dry-run", "--json")
+    assert done.status == 0
+    assert len(done.json["cells"]) == 16
+
+
+def test_every_published_number_is_of_a_set_and_a_judge_of_its_template():
+    for name in published_names():
+        spec = spec_of(template_text(name))
+        assert spec.published == name
+        for table in read_published(name, None).tables:
+            for one in table.sets.values():
+                assert one.why or one.data in spec.data or "summeval-" in one.data
+                assert one.ours in (None, *spec.judges)
+            for row in table.rows.values():
+                assert row.why or row.ours in (None, *spec.judges)
+
+
+def test_numbers_of_ones_own_stand_beside_and_mistakes_in_them_are_told(run, folder):
+    spec = """
+name: one
+data: {answers: {path: sample, targets: [overall]}}
+judges: {plain: {judge: direct}}
+optimizers: [none]
+published: numbers.yaml
+"""
+    (folder / "spec.yaml").write_text(spec, encoding="utf-8")
+    done = run("experiment", "spec.yaml", "-o", "run")
+    assert done.status == 2
+    assert "spec.yaml:6: published: there is no published table 'numbers.yaml'" in done.err
+    numbers = "paper: P\ntables: [{source: T 1, statistics: [pearson], sets: {S: {data: answers, "
+    numbers += "targets: [overall]}}, rows: {theirs: {ours: plain, values: [[0.5, 1]]}}}]"
+    (folder / "numbers.yaml").write_text(numbers, encoding="utf-8")
+    done = run("experiment", "spec.yaml", "-o", "run")
+    assert done.status == 2
+    assert "T 1 has [1] numbers by set; 'theirs' has [2]" in done.err
+    (folder / "numbers.yaml").write_text(numbers.replace("0.5, 1", "0.5"), encoding="utf-8")
+    done = run("experiment", "spec.yaml", "-o", "run", "--json")
+    (line,) = done.json["published"]
+    assert line["numbers"]["pearson"]["published"] == 0.5
+    assert -1 <= line["numbers"]["pearson"]["ours"] <= 1
+    assert line["differs"] == ""
