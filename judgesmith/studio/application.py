@@ -10,14 +10,16 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 
+from judgesmith.experiments.evaluate.errors.page import SCRIPT, STYLE
 from judgesmith.programs.serving.requests import Refusal
-from judgesmith.programs.serving.routes import PAGE, page_file
+from judgesmith.programs.serving.routes import page_file
 from judgesmith.studio import compiling, home, judges, label, review, rubric
 from judgesmith.studio.access import Gate, set_cookie
 from judgesmith.studio.pages import Studio
 from judgesmith.studio.project import Project
 
 _OWN = Path(__file__).with_name("page")
+_SHARED = {"card.css": (STYLE, "text/css"), "card.js": (SCRIPT, "text/javascript")}
 _TELEMETRY: Any = dict.fromkeys(
     ("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False
 )
@@ -55,7 +57,10 @@ def studio_app(project: Project, *, hosts: Sequence[str] = ()) -> FastAPI:
 
     @app.get("/page/{name}")
     async def part_of_page(name: str) -> Response:
-        return page_file(name, PAGE if name == "family.css" else _OWN)
+        if name in _SHARED:
+            text, kind = _SHARED[name]
+            return Response(text, media_type=kind, headers={"cache-control": "no-cache"})
+        return page_file(name, _OWN)
 
     for chapter in (home, label, review, rubric, compiling, judges):
         app.include_router(chapter.routes(studio))

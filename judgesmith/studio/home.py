@@ -96,7 +96,7 @@ def forest_of(lines: list[JudgeLine]) -> Markup | None:
     if not found:
         return None
     label = next(one.measure for one in lines if one.estimate is not None)
-    return forest(found, title=f"Judges by {label} on test rows", x_label=label).svg()
+    return forest(found, title=f"Judges by {label} on test rows", x_label=label).figure("judges")
 
 
 class _Interval:

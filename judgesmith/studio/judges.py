@@ -8,15 +8,15 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from judgesmith.programs.artifacts.card import judge_card
+from judgesmith.experiments.report.card import card_sections
 from judgesmith.programs.artifacts.record import SavedEstimate
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
+from judgesmith.programs.artifacts.test_rows import read_rows
 from judgesmith.programs.serving.requests import Refusal
-from judgesmith.results.charts import confusion, scatter
-from judgesmith.studio.home import headline, job_facts
+from judgesmith.studio.home import job_facts
 from judgesmith.studio.pages import Studio, person_of
 from judgesmith.studio.project import Project
-from judgesmith.studio.review import Scored, scored_rows
+from judgesmith.studio.review import scored_rows
 
 _MOST = 50
 
@@ -48,22 +48,6 @@ def changed_rows(project: Project, number: int) -> tuple[list[Changed], list[Cha
     return fixed, broken
 
 
-def _charts(project: Project, rows: list[Scored]) -> list[Any]:
-    """Return charts of a judge's scores against people's."""
-    known = [one for one in rows if one.mean is not None and one.score is not None]
-    if len(known) < 2:
-        return []
-    labels = known[0].scale.labels
-    if labels and all(one.label for one in known):
-        counts = [[0] * len(labels) for _ in labels]
-        for one in known:
-            counts[labels.index(one.majority)][labels.index(one.label)] += 1
-        return [confusion(list(labels), counts, title="Labels of people and of the judge").svg()]
-    pairs = [(one.mean or 0.0, one.score or 0.0) for one in known]
-    people, scores = zip(*pairs, strict=True)
-    return [scatter(people, scores, title="Scores against human ratings").svg()]
-
-
 def gain_text(compared: dict[str, Any]) -> str:
     """Return the paired difference of a comparison in a sentence; empty where there is none."""
     aim = compared.get("objective") or {}
@@ -93,24 +77,17 @@ def routes(studio: Studio) -> APIRouter:
 
     def shown(number: int) -> dict[str, Any]:
         saved = load_saved(project.judge_folder(number))
-        measure, estimate = headline(saved)
-        rows = list(scored_rows(project, number))
         fixed, broken = changed_rows(project, number)
         before = [one for one in project.judges if one < number]
         return {
             "number": number,
-            "measure": measure,
-            "estimate": estimate,
-            "models": saved.models,
-            "target": saved.target,
             "facts": job_facts(project, number),
             "notes": _told(project, number, "compile").get("notes", []),
             "gain": gain_text(_told(project, number, "compare")),
             "before": before[-1] if before else None,
             "fixed": fixed[:_MOST],
             "broken": broken[:_MOST],
-            "charts": _charts(project, rows),
-            "card": judge_card(saved),
+            "card": card_sections(saved, read_rows(project.judge_folder(number))),
         }
 
     @router.get("/judges/v{number}")
