@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from judgesmith.experiments.report.card import card_sections
+from judgesmith.experiments.evaluate.card import card_sections
 from judgesmith.programs.artifacts.record import SavedEstimate
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.programs.artifacts.test_rows import read_rows

@@ -78,7 +78,7 @@ def command(
 def _write_card(judge: str, place: Path, *, as_json: bool) -> None:
     """Write the card of a judge, and say so."""
     from judgesmith.drafts import put_text
-    from judgesmith.experiments.report.card import card_html
+    from judgesmith.experiments.evaluate.card import card_html
 
     refused = given_options("spec", "figures")
     if refused:

@@ -475,7 +475,7 @@ def _write_card(page: Path | None, saved: AnySaved, rows: Sequence[JudgedRow]) -
     """Write the judge's card, if there is to be one."""
     if page is not None:
         from judgesmith.drafts import put_text
-        from judgesmith.experiments.report.card import card_page
+        from judgesmith.experiments.evaluate.card import card_page
 
         put_text(page, card_page(saved, rows))
 

@@ -74,7 +74,7 @@ from judgesmith.experiments.evaluate.agreement import (
     plain,
     unscored,
 )
-from judgesmith.experiments.evaluate.placing import apart
+from judgesmith.experiments.evaluate.placing import furthest_first
 from judgesmith.experiments.monitor.snapshot import reference_of
 from judgesmith.front_door import misfit
 from judgesmith.optimizers import Agreement, Objective, PredictionTable
@@ -259,22 +259,17 @@ class CompileResult(
 
     def to_html(self) -> str:
         """Return the judge's card as a page of one file, as ``card_html`` does of a folder."""
-        from judgesmith.experiments.report.card import card_page
+        from judgesmith.experiments.evaluate.card import card_page
 
         return card_page(self.saved, self.rows_of(self.saved))
 
     def rows_of(self, saved: AnySaved) -> list[JudgedRow]:
-        """Return the test rows as this judge, or one calibrated from it, scores them.
-
-        Those that raters and judge place most differently come first.
-        """
-        rows = list(self.heldout_rows)
+        """Return the test rows as this judge, or one calibrated from it, scores them."""
+        rows = self.heldout_rows
         if isinstance(saved, SavedCalibrated):
             said = zip(rows, self.heldout_judgements, strict=True)
-            rows = [row.saying(calibrated(one, saved.calibration)) for row, one in said]
-        gaps = apart([row.human for row in rows], [row.score for row in rows])
-        order = sorted(range(len(rows)), key=lambda n: -abs(gaps[n] or 0.0))
-        return [rows[n] for n in order]
+            rows = tuple(row.saying(calibrated(one, saved.calibration)) for row, one in said)
+        return furthest_first(rows)
 
 
 @shows_progress
@@ -689,17 +684,16 @@ class _Report:
         if heldout is None:
             return ()
         cost = usd_of(self.heldout_judgements, work.lm)
-        said = zip(heldout.items, self.heldout_judgements, heldout.human.tolist(), strict=True)
+        told, human, groups = (
+            self.heldout_judgements,
+            heldout.human.tolist(),
+            heldout.groups.tolist(),
+        )
+        said = zip(heldout.items, told, human, groups, cost or [None] * len(told), strict=True)
+        target = self.targets.whole.name
         rows = [
-            JudgedRow.of(
-                item,
-                judgement,
-                human=human,
-                target=self.targets.whole.name,
-                group=int(heldout.groups[place]),
-                usd=cost[place] if cost else None,
-            )
-            for place, (item, judgement, human) in enumerate(said)
+            JudgedRow.of(item, one, human=rated, target=target, group=group, usd=usd)
+            for item, one, rated, group, usd in said
         ]
         return rows if work.settings.texts else [row.without_texts for row in rows]
 

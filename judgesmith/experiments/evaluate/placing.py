@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.programs.artifacts.test_rows import JudgedRow
+
 Floats = NDArray[np.float64]
 
 _DRAWS = 400
@@ -70,6 +72,13 @@ def apart(human: Sequence[float | None], scores: Sequence[float | None]) -> list
     for place, gap in zip(places, (standing(second) - standing(first)).tolist(), strict=True):
         found[place] = gap
     return found
+
+
+def furthest_first(rows: Sequence[JudgedRow]) -> list[JudgedRow]:
+    """Return rows in an order in which those that people and judge place most differently lead."""
+    gaps = apart([row.human for row in rows], [row.score for row in rows])
+    order = sorted(range(len(rows)), key=lambda n: -abs(gaps[n] or 0.0))
+    return [rows[n] for n in order]
 
 
 def thirds(values: Floats) -> list[int]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from judgesmith.data.items import DataSet
 from judgesmith.errors import FileError, InputError, MissingFileError, file_faults
+from judgesmith.experiments.evaluate.card import asked_lines
 from judgesmith.experiments.runs.cell_result import (
     CellResult,
     Value,
@@ -22,10 +23,8 @@ from judgesmith.experiments.runs.cell_result import (
 from judgesmith.experiments.runs.folder import EXPERIMENT, JUDGE, RESULT, SCHEMA, SCORES
 from judgesmith.experiments.runs.leaderboard import Leaderboard
 from judgesmith.experiments.specs import read_sets, read_spec
-from judgesmith.programs.artifacts.card import protocol_lines
-from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import SavedComposite, SavedPanel, load_saved
+from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, load_saved
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan
 
@@ -216,15 +215,6 @@ def _judge(place: Path) -> dict[str, Any]:
         "trials": tuple(sorted(_all(tried, Trial), key=lambda one: one.number)),
         "mattered": tuple(_all(mattered, Mattered)),
     }
-
-
-def asked_lines(saved: SavedRecord) -> list[str]:
-    """Return what a judge asks, and how it scores; of its members, where it has several."""
-    if isinstance(saved, SavedJudge):
-        return [line.removeprefix("- ") for line in protocol_lines(saved)]
-    if not isinstance(saved, SavedComposite):
-        return []
-    return [f"{name}: {line}" for name, one in saved.members.items() for line in asked_lines(one)]
 
 
 def _all(found: Sequence[object], kind: type[_Read]) -> list[_Read]:

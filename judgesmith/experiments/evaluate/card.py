@@ -12,10 +12,15 @@ from markupsafe import Markup
 
 from judgesmith.experiments.evaluate.errors.page import LARGEST, macro, one_file, page_text
 from judgesmith.experiments.evaluate.placing import PARTS, apart, band, thirds, with_both
-from judgesmith.experiments.report.reading import asked_lines
-from judgesmith.programs.artifacts.card import RATE_TITLES, useless_text, verdicts_text
-from judgesmith.programs.artifacts.record import SavedEstimate, estimate_in
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved, load_saved
+from judgesmith.programs.artifacts.card import (
+    RATE_TITLES,
+    protocol_lines,
+    useless_text,
+    verdicts_text,
+)
+from judgesmith.programs.artifacts.record import SavedEstimate, SavedRecord, estimate_in
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite, load_saved
 from judgesmith.programs.artifacts.test_rows import JudgedRow, read_rows
 from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.results.charts import (
@@ -347,3 +352,12 @@ def _length_words(lengths: Sequence[int], scores: Sequence[float]) -> str:
     if len(set(lengths)) < 2 or len(set(scores)) < 2:
         return ""
     return f"Spearman's correlation with length: {spearman(lengths, scores):+.2f}."
+
+
+def asked_lines(saved: SavedRecord) -> list[str]:
+    """Return what a judge asks, and how it scores; of its members, where it has several."""
+    if isinstance(saved, SavedJudge):
+        return [line.removeprefix("- ") for line in protocol_lines(saved)]
+    if not isinstance(saved, SavedComposite):
+        return []
+    return [f"{name}: {line}" for name, one in saved.members.items() for line in asked_lines(one)]
