@@ -79,7 +79,8 @@ class Project:
         place = self.folder / PROJECT
         if not place.is_file():
             raise MissingFileError(
-                f"there is no {PROJECT} in {self.folder}.",
+                f"has no {PROJECT}.",
+                at=self.folder,
                 hint="write one there: judgesmith init DATA.",
             )
         self.file: ProjectFile = read_project(place, named=True)

@@ -243,7 +243,7 @@ def test_a_label_that_the_scale_has_no_longer(opened, tmp_path):
 
 
 def test_folder_without_project_file_or_data(tmp_path):
-    for text, said in ((None, "there is no judgesmith.yaml"), ("", "names no data")):
+    for text, said in ((None, "has no judgesmith.yaml"), ("", "names no data")):
         if text is not None:
             (tmp_path / "judgesmith.yaml").write_text(text)
         call = [sys.executable, "-m", "judgesmith", "studio", str(tmp_path)]
