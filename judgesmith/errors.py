@@ -139,7 +139,7 @@ def shortened(text: str, length: int = 160) -> str:
     return line if len(line) <= length else f"{line[: length - 1]}…"
 
 
-def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = 0.5) -> str | None:
+def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the question whether the known name nearest to ``name`` was meant, if one is near."""
     folded = {one.casefold(): one for one in known}
     near = difflib.get_close_matches(str(name)[:80].casefold(), folded, n=1, cutoff=cutoff)

@@ -96,7 +96,7 @@ def misfit(name: str, takes: Iterable[str], given: Iterable[str]) -> str | None:
     unknown = next((one for one in given if one not in takes), None)
     if unknown is None:
         return None
-    hint = did_you_mean(unknown, takes) or f"it has {', '.join(takes)}."
+    hint = did_you_mean(unknown, takes, cutoff=0.75) or f"it has {', '.join(takes)}."
     return f"{name}() has no argument {unknown!r}; {hint}"
 
 

@@ -245,9 +245,9 @@ def _meant(fault: ValidationError, known: Iterable[str]) -> str | None:
     if len(several) > 1:
         return None
     if one["type"] == "extra_forbidden" and len(one["loc"]) == 1:
-        return did_you_mean(one["loc"][0], known, cutoff=0.6)
+        return did_you_mean(one["loc"][0], known)
     if one["type"] == "literal_error":
-        return did_you_mean(one["input"], _QUOTED.findall(one["ctx"]["expected"]), cutoff=0.6)
+        return did_you_mean(one["input"], _QUOTED.findall(one["ctx"]["expected"]))
     return None
 
 

@@ -71,6 +71,23 @@ def test_rows_in_any_form_are_scored_alike():
             r"judgesmith\.compile\(\) has no argument 'optimiser'; did you mean optimizer\?",
         ),
         (
+            lambda: judgesmith.compile("sample", n_candidates=3),
+            r"has no argument 'n_candidates'; it has target, aggregate, ",
+        ),
+        (lambda: judgesmith.compile("sample", budget=3), r"no argument 'budget'; it has target,"),
+        (
+            lambda: judgesmith.compile("sample", optimizer=dspy.GEPA),
+            r"judgesmith\.compile: optimizer: .*GEPA is optimizer='reflective'\.",
+        ),
+        (
+            lambda: judgesmith.compile("sample", optimizer=dspy.LabeledFewShot()),
+            r"give one of these names, or call LabeledFewShot yourself",
+        ),
+        (
+            lambda: judgesmith.compile("sample", **QUICK).study,
+            r"optimizer='none' makes no study of Optuna",
+        ),
+        (
             lambda: judgesmith.compile("sample", optimizer="protocl"),
             r"judgesmith\.compile: optimizer: expected .* got 'protocl'; did you mean protocol\?",
         ),
@@ -119,7 +136,7 @@ def test_rows_in_any_form_are_scored_alike():
     ],
 )
 def test_wrong_inputs_are_refused_by_the_public_name(call, said):
-    with pytest.raises((ValueError, TypeError), match=said):
+    with pytest.raises((ValueError, TypeError, AttributeError), match=said):
         call()
 
 
@@ -132,10 +149,23 @@ def test_any_sampler_and_pruner_of_optuna_searches_the_protocol():
             criteria="given",
             sampler=optuna.samplers.RandomSampler(seed=seed),
             pruner=optuna.pruners.ThresholdPruner(lower=0.9),
-        ).saved.history
+        )
         for seed in (1, 2)
     ]
-    assert found[0] != found[1]
+    assert found[0].saved.history != found[1].saved.history
+    assert len(found[0].study.trials) == 2
+
+
+def test_a_teleprompter_of_dspy_teaches_a_judge():
+    examples = judgesmith.to_examples("sample")[:10]
+    teacher = dspy.BootstrapFewShot(
+        metric=lambda example, said, trace=None: True,
+        max_bootstrapped_demos=2,
+        max_labeled_demos=0,
+    )
+    judge = teacher.compile(judgesmith.ActiveCritic(), trainset=examples)
+    assert judge.protocol != judgesmith.ActiveCritic().protocol
+    assert [len(one.demos) for one in judge.predictors()] == [2, 2]
 
 
 def test_guesses_of_a_user_of_dspy_work():

@@ -82,7 +82,7 @@ class ToolCommand(click.Command):
         options = {word: one for one in self.params for word in (*one.opts, *one.secondary_opts)}
         if name not in self.expert or not equals:
             known = [one.removeprefix("--") for one in self.expert]
-            hint = did_you_mean(key, known, cutoff=0.6) if equals else None
+            hint = did_you_mean(key, known) if equals else None
             if equals and name in options and name not in self.expert:
                 given = name if getattr(options[name], "is_flag", False) else f"{name} {value}"
                 hint = f"{name} is an option of its own: {given}"

@@ -90,7 +90,7 @@ def _meant(fault: Exception) -> str | None:
     if isinstance(fault, click.BadParameter) and fault.param is not None:
         choices, given = fault.param.type, _NO_CHOICE.match(fault.message)
         if isinstance(choices, click.Choice) and given:
-            return did_you_mean(given[1], choices.choices, cutoff=0.6)
+            return did_you_mean(given[1], choices.choices)
     names: Sequence[str] | None = None
     if isinstance(fault, click.NoSuchOption):
         names = fault.possibilities

@@ -77,7 +77,7 @@ def conversion_named(name: str) -> Conversion:
     others = "choose one that 'judgesmith data list' names."
     raise InputError(
         f"there is no conversion {name}.",
-        hint=did_you_mean(plain, CONVERSIONS, cutoff=0.6) or others,
+        hint=did_you_mean(plain, CONVERSIONS) or others,
     )
 
 

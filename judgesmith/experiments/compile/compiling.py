@@ -216,6 +216,8 @@ class CompileResult(
         budget resumes from there; ``saved.settings["complete"]`` says so too.
     heldout_rows : tuple of JudgedRow
         The same as the judge's folder keeps them; see ``rows_of``.
+    study : optuna.Study
+        The search of ``optimizer="protocol"``; AttributeError after another optimizer.
     """
 
     saved: SavedJudge | SavedPanel
@@ -237,6 +239,17 @@ class CompileResult(
     verdicts: VerdictReport | None = None
     data: str = ""
     heldout_rows: tuple[JudgedRow, ...] = ()
+    _study: optuna.Study | None = field(default=None, repr=False)
+
+    @property
+    def study(self) -> optuna.Study:
+        """The search as Optuna keeps it; there is one of the protocol alone."""
+        if self._study is None:
+            raise AttributeError(
+                f"optimizer={self.saved.settings['optimizer']!r} makes no study of Optuna, as "
+                '"protocol" does; its trials are in result.saved.history.'
+            )
+        return self._study
 
     def charts(self) -> Charts:
         """Return the charts by name: intervals, the rows held out, and the search."""
@@ -378,6 +391,7 @@ def _given(
 ) -> tuple[CompileSettings, dict[str, Any]]:
     """Return the settings, and how to read the data."""
     known = [*CompileSettings.model_fields, *READ_OPTIONS, *signature(compile_judge).parameters]
+    known.remove("choices")
     if said := misfit("judgesmith.compile", known, choices):
         raise TypeError(said)
     reading = {name: choices[name] for name in READ_OPTIONS if name in choices}
@@ -391,9 +405,24 @@ def _given(
     try:
         return CompileSettings(**{**(settings or {}), **chosen}), reading
     except InputError as fault:
-        gepa = str(chosen.get("optimizer")).lower() == "gepa"
-        hint = "GEPA is optimizer='reflective'." if gepa else None
-        raise InputError(fault, at="judgesmith.compile", hint=hint) from None
+        raise InputError(
+            fault, at="judgesmith.compile", hint=_of_dspy(chosen.get("optimizer"))
+        ) from None
+
+
+def _of_dspy(given: object) -> str | None:
+    """Return what to give in the place of an optimizer of DSPy: its class, an object or a name."""
+    kind = given if isinstance(given, type) else type(given)
+    name = given if isinstance(given, str) else kind.__name__
+    for own, dspys in (("reflective", "GEPA"), ("miprov2", "MIPROv2"), ("simba", "SIMBA")):
+        if name.lower() in (dspys.lower(), dspys.lower().removesuffix("v2")):
+            return f"{dspys} is optimizer={own!r}."
+    if isinstance(given, str) or not hasattr(kind, "compile"):
+        return None
+    return (
+        f"give one of these names, or call {name} yourself: "
+        "optimizer.compile(judge, trainset=judgesmith.to_examples(data))."
+    )
 
 
 def _of_optuna(settings: CompileSettings, sampler: object, pruner: object) -> dict[str, Any]:
@@ -677,6 +706,7 @@ class _Report:
             verdicts=self.verdicts,
             data=data,
             heldout_rows=tuple(self._judged_rows()),
+            _study=self.work.study,
         )
 
     def _judged_rows(self) -> Sequence[JudgedRow]:

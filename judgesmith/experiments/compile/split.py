@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -321,11 +321,11 @@ def rows_to_fit(
     versions: Sequence[Versions] = (),
 ) -> Rows:
     """Return the rated rows at ``places`` as optimizers work on them; at least one."""
-    return rows_from(_examples_at(dataset, targets, map(int, places), versions or repeat(())))
+    return rows_from(_examples_at(dataset, targets, list(map(int, places)), versions))
 
 
 def _examples_at(
-    dataset: DataSet, targets: Targets, places: Iterable[int], versions: Iterable[Versions]
+    dataset: DataSet, targets: Targets, places: Sequence[int], versions: Sequence[Versions] = ()
 ) -> list[dspy.Example]:
     return [
         rated_example(
@@ -335,7 +335,7 @@ def _examples_at(
             group=int(dataset.groups[i]),
             versions=own,
         )
-        for i, own in zip(places, versions, strict=False)
+        for i, own in zip(places, versions or repeat((), len(places)), strict=True)
     ]
 
 
@@ -366,7 +366,7 @@ def to_examples(
     """
     dataset = as_dataset(dataset, "to_examples", **reading)
     targets = targets_of(dataset, target)
-    return _examples_at(dataset, targets, targets.rated.tolist(), repeat(()))
+    return _examples_at(dataset, targets, targets.rated.tolist())
 
 
 def set_aside(

@@ -276,6 +276,7 @@ class Tuning:
     crossed: Mapping[str, float] = field(default_factory=dict)
     trade_off: tuple[tuple[float, float, float], ...] = ()
     of_optuna: Mapping[str, Any] = field(default_factory=dict)
+    study: Any = None
 
     def judged(self, judge: Judge, rows: Rows, stage: str, *, lm: Any = None) -> list[Judgement]:
         """Return the judgement of every row, by ``lm`` where another model is meant."""
@@ -530,6 +531,7 @@ class Tuning:
         self._record(search, "protocol")
         self.notes += [*search_notes(search), *front_notes(search.front_, search.trials_)]
         started_with, self.lm, self.front = self.lm, search.lm_, search.front_
+        self.study = search.study_
         self.history += importance_entries(search)
         self.confirmation = confirmation_of(search)
         if search.taken_ and self.settings.learn_weights:

@@ -314,7 +314,7 @@ class _Reader:
         came = "the end" if token.kind == "end" else repr(token.text[:_SHOWN])
         return InputError(
             f"{self._place(token)}: expected {expected}; got {came}.",
-            hint=did_you_mean(token.text[:_SHOWN], known, cutoff=0.6),
+            hint=did_you_mean(token.text[:_SHOWN], known),
         )
 
     def _place(self, token: _Token) -> str:

@@ -632,7 +632,8 @@ def annotation_of(kind: Kind, answers: Scale) -> Any:
 def demonstration_of(demo: Any, signature: type[dspy.Signature]) -> Demonstration:
     """Return what a predictor shows as a value, from any origin."""
     plain = dict(demo)
-    inputs = {name: plain.get(name) for name in signature.input_fields if name in plain}
+    texts = {name: one for name, one in plain.items() if not isinstance(one, Mapping)}
+    inputs = {name: texts[name] for name in signature.input_fields if name in texts}
     given = [name for name in signature.output_fields if plain.get(name) is not None]
     return Demonstration(
         inputs=inputs,

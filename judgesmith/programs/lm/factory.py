@@ -436,7 +436,7 @@ def engine_for(
         known = () if separator else ("offline", *priced_models())
         raise InputError(
             f"a model is 'offline' or 'provider/model', such as openai/gpt-4o-mini; got {name!r}.",
-            hint=did_you_mean(name, known, cutoff=0.6),
+            hint=did_you_mean(name, known),
         )
     from judgesmith.programs.lm import engines  # loads the client
 
