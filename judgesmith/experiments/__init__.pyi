@@ -6,6 +6,7 @@ from judgesmith.experiments.compile.calibrating import calibrate_judge
 from judgesmith.experiments.compile.compiling import CompileResult, compile_judge
 from judgesmith.experiments.compile.inferring import InferenceResult, InferenceRun, infer_rubric
 from judgesmith.experiments.compile.settings import CompileSettings
+from judgesmith.experiments.evaluate.card import card_html
 from judgesmith.experiments.evaluate.comparing import Comparison, compare_judges
 from judgesmith.experiments.evaluate.describing import Description, describe
 from judgesmith.experiments.evaluate.evaluating import Evaluation, evaluate_judge, evaluate_scores
@@ -68,6 +69,7 @@ __all__ = [
     "ablation",
     "build_benchmark",
     "calibrate_judge",
+    "card_html",
     "compare_directly",
     "compare_judges",
     "compile_judge",

@@ -75,6 +75,13 @@ def test_a_result_is_one_line_a_report_a_table_and_a_small_page(results, name):
     assert len(frame.columns) > 1
 
 
+def test_a_judges_card_is_one_page_and_that_of_its_folder(results, tmp_path):
+    page = results["compiled"].to_html()
+    assert e.card_html(results["compiled"].save(tmp_path / "judge")) == page
+    assert all(f"<{tag}" in page for tag in ("table", "figure", "svg"))
+    assert "How far to trust it" in page
+
+
 def test_the_line_is_the_answer_of_the_report(results):
     printed = " ".join(str(results["compiled"]).split())
     line = repr(results["compiled"]).removeprefix("CompileResult(").removesuffix(")")

@@ -41,6 +41,7 @@ from judgesmith.experiments.runs.leaderboard import (
     seeds_title,
 )
 from judgesmith.experiments.tables import Table, percent_cell
+from judgesmith.programs.artifacts.test_rows import cut
 from judgesmith.results.charts import distribution, history, scatter
 from judgesmith.signatures.judgement import ErrorSpan
 
@@ -60,10 +61,6 @@ def estimate(one: Estimated | None, *, signed: bool = False) -> str:
 
 def _two_digits(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
-
-
-def _shortened(text: str) -> str:
-    return f"{text[:_WORDS]}{'…' * (len(text) > _WORDS)}"
 
 
 def _picked(trial: Trial) -> str:
@@ -110,7 +107,6 @@ TEMPLATES.filters |= {
     "labels_title": labels_title,
     "picked": _picked,
     "seeds_title": seeds_title,
-    "shortened": _shortened,
     "two_digits": _two_digits,
 }
 TEMPLATES.globals |= {
@@ -216,7 +212,7 @@ def _wrong_labels(cell: ReportCell, sets: Mapping[str, DataSet]) -> Iterator[Tab
         yield Table(
             title="Mistakes by criterion and closest guideline",
             header=["about", "passed wrongly", "stopped wrongly"],
-            rows=[[_shortened(name), *counts] for name, *counts in groups],
+            rows=[[cut(name, _WORDS), *counts] for name, *counts in groups],
         )
     rows = {row.item: row for row in cell.rows}
     for title, passes in (("Passed, and bad for raters", True), ("Stopped, and good", False)):
@@ -233,7 +229,7 @@ def _wrong_labels(cell: ReportCell, sets: Mapping[str, DataSet]) -> Iterator[Tab
                 f"{one.human}: {' | '.join(filter(None, why))}" if any(why) else one.human,
                 f"{one.judge}{chance}: {row.explanation if row else ''}".removesuffix(": "),
             ]
-            lines.append([_shortened(text) for text in cells])
+            lines.append([cut(text, _WORDS) for text in cells])
         n = f", the first {_MOST_WRONG}" * (len(own) > _MOST_WRONG)
         header = ["about", "response", "raters", "judge"]
         if lines:

@@ -18,7 +18,7 @@ from judgesmith.experiments.evaluate.errors.found import (
     text_pieces,
 )
 from judgesmith.experiments.evaluate.errors.gold import changed_texts, gold_kind, marked_errors
-from judgesmith.experiments.evaluate.errors.page import LARGEST, STYLE, write_page
+from judgesmith.experiments.evaluate.errors.page import LARGEST, POLICY, STYLE, write_page
 from judgesmith.experiments.evaluate.errors.reading import read_errors
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan
@@ -244,7 +244,7 @@ def test_directions_of_texts_are_their_own_and_the_page_needs_no_script(page_of)
     assert {"class": "text", "dir": "auto"} in page.all("p")
     assert not page.all("script")
     policy = [meta.get("content") for meta in page.all("meta") if "http-equiv" in meta]
-    assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+    assert policy == [POLICY]
     assert all(one["href"].startswith("#") for one in page.all("a"))
 
 

@@ -200,7 +200,7 @@ def test_the_weights_of_a_task_go_to_its_kinds_under_the_judges_names():
     ("task", "metrics", "said"),
     [
         (None, SUMMARY, "no task says"),
-        ("dialogue", SUMMARY, "no task says"),
+        ("dialogue", SUMMARY, "engagingness and groundedness are not judged"),
         ("summarization", ["fluency"], "coherence, consistency and relevance are not judged"),
     ],
 )
