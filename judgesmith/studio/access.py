@@ -81,7 +81,7 @@ class People:
         return cookie
 
     def of(self, cookie: str) -> Person | None:
-        """Return whose cookie this is; None where it is nobody's, or too old."""
+        """Return whose cookie this is; None where it is unknown, or too old."""
         since = time.time() - _DAYS * 86_400
         found = self._store.query(
             "SELECT role, name FROM sessions WHERE mark = ? AND at > ?", user_mark(cookie), since
@@ -107,7 +107,7 @@ def set_cookie(value: str) -> str:
 
 
 class Gate:
-    """The application inside: nobody comes in from another site, without a cookie, or too far."""
+    """The application inside: requests of other sites, or without a cookie, do not get in."""
 
     def __init__(
         self, app: Any, *, people: People, hosts: Sequence[str], page: Callable[..., Any]

@@ -13,10 +13,15 @@ from fastapi import FastAPI, Request, Response
 from judgesmith.experiments.evaluate.errors.page import SCRIPT, STYLE
 from judgesmith.programs.serving.requests import Refusal
 from judgesmith.programs.serving.routes import page_file
-from judgesmith.studio import compiling, home, judges, label, review, rubric
 from judgesmith.studio.access import Gate, set_cookie
+from judgesmith.studio.compiling import compiling_routes
+from judgesmith.studio.home import home_routes
+from judgesmith.studio.judges import judges_routes
+from judgesmith.studio.label import label_routes
 from judgesmith.studio.pages import Studio
 from judgesmith.studio.project import Project
+from judgesmith.studio.review import review_routes
+from judgesmith.studio.rubric import rubric_routes
 
 _OWN = Path(__file__).with_name("page")
 _SHARED = {"card.css": (STYLE, "text/css"), "card.js": (SCRIPT, "text/javascript")}
@@ -62,8 +67,10 @@ def studio_app(project: Project, *, hosts: Sequence[str] = ()) -> FastAPI:
             return Response(text, media_type=kind, headers={"cache-control": "no-cache"})
         return page_file(name, _OWN)
 
-    for chapter in (home, label, review, rubric, compiling, judges):
-        app.include_router(chapter.routes(studio))
+    for chapter in (home_routes, label_routes, review_routes):
+        app.include_router(chapter(studio))
+    for chapter in (rubric_routes, compiling_routes, judges_routes):
+        app.include_router(chapter(studio))
 
     async def unknown(request: Request, fault: Exception) -> Response:
         raise Refusal(404, "address", "there is no such page.", where="address")

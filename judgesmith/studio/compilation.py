@@ -122,7 +122,7 @@ class Compilation:
         choices : Choices
             How; with ``resume`` those of the run that was stopped hold.
         resume : bool
-            Whether the unfinished run goes on with the labels that it began with.
+            Whether the unfinished run continues with the labels that it began with.
 
         Raises
         ------

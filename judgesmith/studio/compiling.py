@@ -14,12 +14,12 @@ from pydantic import BaseModel, Field
 from judgesmith.errors import InputError
 from judgesmith.studio.access import posted
 from judgesmith.studio.compilation import Choices
-from judgesmith.studio.pages import Studio, person_of, plain
+from judgesmith.studio.pages import Studio, as_json_response, person_of
 
 _LOOK = 0.25  # seconds between two looks at the state
 
 
-class Asked(BaseModel):
+class AskedCompilation(BaseModel):
     """What the form of the page says."""
 
     objective: str = Field(default="", max_length=200)
@@ -40,7 +40,7 @@ class Nothing(BaseModel):
     """A request that says nothing more."""
 
 
-def estimate_text(told: dict[str, Any]) -> str:
+def what_it_takes(told: dict[str, Any]) -> str:
     """Return an estimate in a sentence."""
     calls, tokens = (
         told.get("calls"),
@@ -55,7 +55,7 @@ def estimate_text(told: dict[str, Any]) -> str:
     return f"{calls:,} calls{hard}, {tokens:,} tokens, {dollars}."
 
 
-def routes(studio: Studio) -> APIRouter:
+def compiling_routes(studio: Studio) -> APIRouter:
     """Return the routes of the compile page."""
     router = APIRouter()
     job = studio.compilation
@@ -80,13 +80,13 @@ def routes(studio: Studio) -> APIRouter:
 
     @router.post("/api/compile/estimate")
     async def estimate(request: Request) -> Response:
-        asked = await posted(request, Asked)
+        asked = await posted(request, AskedCompilation)
         told = await studio.call(job.estimate, asked.choices)
-        return plain({"said": estimate_text(told)})
+        return as_json_response({"said": what_it_takes(told)})
 
     @router.post("/api/compile/start")
     async def start(request: Request) -> Response:
-        asked = await posted(request, Asked)
+        asked = await posted(request, AskedCompilation)
         if not job.confirmed():
             if not asked.confirm:
                 raise InputError(
@@ -95,13 +95,13 @@ def routes(studio: Studio) -> APIRouter:
                 )
             await studio.call(job.confirm)
         number = await studio.call(job.start, asked.choices, resume=asked.resume)
-        return plain({"number": number})
+        return as_json_response({"number": number})
 
     @router.post("/api/compile/stop")
     async def stop(request: Request) -> Response:
         await posted(request, Nothing)
         await studio.call(job.stop)
-        return plain({"said": "Stopping."})
+        return as_json_response({"said": "Stopping."})
 
     async def events() -> AsyncIterator[str]:
         told: dict[str, Any] | None = None

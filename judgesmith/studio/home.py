@@ -19,7 +19,7 @@ from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.results.charts import forest
 from judgesmith.studio.pages import Studio, person_of
 from judgesmith.studio.project import Project, values_by_key
-from judgesmith.studio.review import disagreements
+from judgesmith.studio.review import largest_gaps
 from judgesmith.studio.store import ADJUDICATED
 
 _ENOUGH = 40  # labelled rows that a first judge is made from
@@ -196,10 +196,10 @@ def _changed_since(project: Project, number: int) -> bool:
 
 
 def _n_undecided(project: Project) -> int:
-    return sum(one.decided is None for one in disagreements(project))
+    return sum(one.decided is None for one in largest_gaps(project))
 
 
-def routes(studio: Studio) -> APIRouter:
+def home_routes(studio: Studio) -> APIRouter:
     """Return the routes of the home page."""
     router = APIRouter()
     project = studio.project

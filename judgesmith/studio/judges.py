@@ -16,7 +16,7 @@ from judgesmith.programs.serving.requests import Refusal
 from judgesmith.studio.home import job_facts
 from judgesmith.studio.pages import Studio, person_of
 from judgesmith.studio.project import Project
-from judgesmith.studio.review import scored_rows
+from judgesmith.studio.review import rows_with_scores
 
 _MOST = 50
 
@@ -33,8 +33,8 @@ class Changed:
 
 def changed_rows(project: Project, number: int) -> tuple[list[Changed], list[Changed]]:
     """Return the labelled rows that a judge fixed, and those that it broke."""
-    now = {one.key: one for one in scored_rows(project, number)}
-    before = {one.key: one for one in scored_rows(project, number, "scores-before.jsonl")}
+    now = {one.key: one for one in rows_with_scores(project, number)}
+    before = {one.key: one for one in rows_with_scores(project, number, "scores-before.jsonl")}
     fixed, broken = [], []
     for key, one in now.items():
         old = before.get(key)
@@ -49,7 +49,7 @@ def changed_rows(project: Project, number: int) -> tuple[list[Changed], list[Cha
 
 
 def gain_text(compared: dict[str, Any]) -> str:
-    """Return the paired difference of a comparison in a sentence; empty where there is none."""
+    """Return the paired difference of a comparison in a sentence; empty without one."""
     aim = compared.get("objective") or {}
     if not aim.get("gain"):
         return ""
@@ -70,7 +70,7 @@ def _told(project: Project, number: int, name: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def routes(studio: Studio) -> APIRouter:
+def judges_routes(studio: Studio) -> APIRouter:
     """Return the routes of the pages of judges."""
     router = APIRouter()
     project = studio.project

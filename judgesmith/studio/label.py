@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from judgesmith.signatures import RatedItem
 from judgesmith.studio.access import Person, posted
-from judgesmith.studio.pages import Studio, person_of, plain
-from judgesmith.studio.project import Project, answers_of
+from judgesmith.studio.pages import Studio, as_json_response, person_of
+from judgesmith.studio.project import Project, possible_answers
 
 _AGAIN = 15  # after so many labels an earlier row comes back to the same rater
 _SHORT = Field(max_length=200)
@@ -83,7 +83,7 @@ def _asked(project: Project, item: RatedItem, name: str) -> dict[str, Any]:
     found = [one for one in rubric.criteria if one.name == name] if rubric else []
     return {
         "name": name,
-        "answers": answers_of(scale),
+        "answers": possible_answers(scale),
         "labels": bool(scale.labels),
         "verdict": scale.is_verdict,
         "low": "" if scale.labels else "worst" if scale.higher_is_better else "best",
@@ -157,7 +157,7 @@ def save_words(studio: Studio, person: Person, sent: Rated) -> dict[str, Any]:
     return save(studio, person, changed)
 
 
-def routes(studio: Studio) -> APIRouter:
+def label_routes(studio: Studio) -> APIRouter:
     """Return the routes of the label page."""
     router = APIRouter()
     project = studio.project
@@ -174,21 +174,21 @@ def routes(studio: Studio) -> APIRouter:
 
     @router.get("/api/label/next")
     async def following(request: Request, after: str = "") -> Response:
-        return plain(await studio.call(shown, person_of(request).name, after))
+        return as_json_response(await studio.call(shown, person_of(request).name, after))
 
     @router.get("/api/label/row")
     async def row(request: Request, key: str) -> Response:
-        return plain(await studio.call(row_shown, project, key, person_of(request).name))
+        return as_json_response(await studio.call(row_shown, project, key, person_of(request).name))
 
     @router.post("/api/label/rate")
     async def rate(request: Request) -> Response:
         sent = await posted(request, Rated)
-        return plain(await studio.call(save, studio, person_of(request), sent))
+        return as_json_response(await studio.call(save, studio, person_of(request), sent))
 
     @router.post("/api/label/words")
     async def words(request: Request) -> Response:
         sent = await posted(request, Rated)
-        return plain(await studio.call(save_words, studio, person_of(request), sent))
+        return as_json_response(await studio.call(save_words, studio, person_of(request), sent))
 
     @router.post("/api/label/undo")
     async def undo(request: Request) -> Response:
@@ -196,7 +196,7 @@ def routes(studio: Studio) -> APIRouter:
         rater = person_of(request).name
         key = await studio.call(project.store.undo, rater)
         if key is None:
-            return plain({"key": None})
-        return plain(await studio.call(row_shown, project, key, rater))
+            return as_json_response({"key": None})
+        return as_json_response(await studio.call(row_shown, project, key, rater))
 
     return router

@@ -77,6 +77,6 @@ def person_of(request: Request) -> Person:
     return person
 
 
-def plain(found: Mapping[str, Any]) -> Response:
+def as_json_response(found: Mapping[str, Any]) -> Response:
     """Return plain data as JSON."""
     return Response(json_line(found), media_type="application/json")

@@ -38,7 +38,7 @@ _VERDICTS = "fail|pass"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exported:
+class ExportedRatings:
     """Rated rows as data, and how many ratings were left out, by why."""
 
     rows: list[dict[str, Any]]
@@ -251,7 +251,7 @@ class Project:
             return False
         return True
 
-    def export(self) -> Exported:
+    def export(self) -> ExportedRatings:
         """Return every row that has ratings, as rows of data for ``compile``.
 
         Each has the ratings of the data and those of the store, with raters, their words, and how
@@ -288,7 +288,7 @@ class Project:
                 row[SUGGESTED_BY] = "demonstration"
                 row.pop(SELECTION, None)
             rows.append(row)
-        return Exported(rows=rows, n_stale=n_stale, n_skipped=n_skipped)
+        return ExportedRatings(rows=rows, n_stale=n_stale, n_skipped=n_skipped)
 
     def _drawn(self) -> tuple[int, int]:
         """Return how many rows were drawn at random to be labelled, and from how many."""
@@ -313,7 +313,7 @@ class Project:
             decided = [one for one in own if one.rater == ADJUDICATED]
             if not decided:
                 points = item.human.get(name, ())
-                human[name] = [written(one, scale) for one in points]
+                human[name] = [rating_text(one, scale) for one in points]
                 raters[name] = list(item.raters.get(name, ("",) * len(points)))
                 words[name] = list(item.rationale.get(name, (None,) * len(points)))
             for one in decided or own:
@@ -339,7 +339,7 @@ class Project:
         said = {name: words[name] for name in rated if any(words[name])}
         return {**row, "rationale": said} if said else row
 
-    def write_export(self, place: Path) -> Exported:
+    def write_export(self, place: Path) -> ExportedRatings:
         """Write ``export`` as JSON Lines, and return it."""
         found = self.export()
         put_text(place, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found.rows))
@@ -390,14 +390,14 @@ def _indexed_rows(dataset: DataSet) -> Iterable[tuple[int, str, int, int, str]]:
         yield place, item.key, int.from_bytes(digest), int(rated), item.model_dump_json()
 
 
-def written(points: float, scale: Scale) -> str:
+def rating_text(points: float, scale: Scale) -> str:
     """Return points as a label, or as the shortest number."""
     if scale.labels:
         return scale.labels[int(points - scale.low)]
     return repr(float(points)).removesuffix(".0")
 
 
-def answers_of(scale: Scale) -> list[str]:
+def possible_answers(scale: Scale) -> list[str]:
     """Return what can be chosen on a scale: its labels, or up to eleven whole points."""
     if scale.labels:
         return list(scale.labels)

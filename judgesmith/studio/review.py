@@ -17,8 +17,8 @@ from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.judgement import ErrorSpan
 from judgesmith.studio.access import posted
-from judgesmith.studio.pages import Studio, person_of, plain
-from judgesmith.studio.project import Project, answers_of, written
+from judgesmith.studio.pages import Studio, as_json_response, person_of
+from judgesmith.studio.project import Project, possible_answers, rating_text
 from judgesmith.studio.store import ADJUDICATED, StoredRating
 
 _FAR = 0.25  # of the scale's width: a disagreement
@@ -26,7 +26,7 @@ _PAGE = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scored:
+class ScoredRow:
     """A labelled row with a judge's word on it."""
 
     key: str
@@ -50,12 +50,12 @@ class Scored:
         """The value that most raters gave, as it is written."""
         if not self.values:
             return ""
-        return written(Counter(self.values).most_common(1)[0][0], self.scale)
+        return rating_text(Counter(self.values).most_common(1)[0][0], self.scale)
 
     @property
     def people(self) -> str:
         """The raters' values, as they are written."""
-        return ", ".join(written(one, self.scale) for one in self.values)
+        return ", ".join(rating_text(one, self.scale) for one in self.values)
 
     @property
     def said(self) -> str:
@@ -79,7 +79,9 @@ class Scored:
         return self.apart is not None and self.apart >= _FAR
 
 
-def scored_rows(project: Project, number: int, name: str = "scores.jsonl") -> Iterator[Scored]:
+def rows_with_scores(
+    project: Project, number: int, name: str = "scores.jsonl"
+) -> Iterator[ScoredRow]:
     """Yield the labelled rows of a run with a judge's scores; none of a judge made elsewhere."""
     folder = project.run_folder(number)
     try:
@@ -100,7 +102,7 @@ def scored_rows(project: Project, number: int, name: str = "scores.jsonl") -> It
             scale.read(one) for one in row["human"][criterion] if one not in ("unsure", "n/a")
         )
         score = found.get("score")
-        yield Scored(
+        yield ScoredRow(
             key=item.key,
             criterion=criterion,
             scale=scale,
@@ -130,13 +132,13 @@ class Disagreement:
     criterion: str
     apart: float
     ratings: tuple[StoredRating, ...]
-    scored: Scored | None
+    scored: ScoredRow | None
     decided: StoredRating | None
     mark: str
     note: str
 
 
-def disagreements(project: Project, kind: str = "judge") -> list[Disagreement]:
+def largest_gaps(project: Project, kind: str = "judge") -> list[Disagreement]:
     """Return the rows on which there is disagreement, the largest first.
 
     ``kind`` is ``judge``, between the newest judge and the raters, or ``raters``, among them.
@@ -148,7 +150,7 @@ def disagreements(project: Project, kind: str = "judge") -> list[Disagreement]:
     judges = project.judges
     scored = {}
     if judges:
-        scored = {(one.key, one.criterion): one for one in scored_rows(project, judges[-1])}
+        scored = {(one.key, one.criterion): one for one in rows_with_scores(project, judges[-1])}
     marks = project.store.marks()
     found = []
     for place in dict.fromkeys((*ratings, *scored)):
@@ -193,7 +195,7 @@ def _among(project: Project, criterion: str, given: list[StoredRating]) -> float
     return min((max(points) - min(points)) / (scale.high - scale.low), 1.0)
 
 
-class Decision(BaseModel):
+class Adjudication(BaseModel):
     """What the owner decides of a row."""
 
     key: str = Field(max_length=64)
@@ -205,7 +207,7 @@ class Decision(BaseModel):
     note: str | None = Field(default=None, max_length=2_000)
 
 
-def decide(project: Project, sent: Decision) -> None:
+def decide(project: Project, sent: Adjudication) -> None:
     """Keep a decision: the value of a row, the right label of a rater, a mark or a note."""
     project.item(sent.key)
     if sent.value is not None:
@@ -224,19 +226,19 @@ def decide(project: Project, sent: Decision) -> None:
         project.store.mark(sent.key, mark=sent.mark, note=sent.note)
 
 
-def routes(studio: Studio) -> APIRouter:
+def review_routes(studio: Studio) -> APIRouter:
     """Return the routes of the review page."""
     router = APIRouter()
     project = studio.project
 
     def shown(kind: str, start: int) -> dict[str, Any]:
-        found = disagreements(project, kind)
+        found = largest_gaps(project, kind)
         rows = []
         for one in found[start : start + _PAGE]:
             item = project.item(one.key)
             errors = numbered_errors(one.scored.errors if one.scored else ())
             rows.append((one, item, list(text_pieces(item.response, errors, around=200_000))))
-        answers = {name: answers_of(scale) for name, scale in project.criteria.items()}
+        answers = {name: possible_answers(scale) for name, scale in project.criteria.items()}
         return {
             "kind": kind,
             "rows": rows,
@@ -262,8 +264,8 @@ def routes(studio: Studio) -> APIRouter:
 
     @router.post("/api/review")
     async def review(request: Request) -> Response:
-        sent = await posted(request, Decision)
+        sent = await posted(request, Adjudication)
         await studio.call(decide, project, sent)
-        return plain({"said": "Saved."})
+        return as_json_response({"said": "Saved."})
 
     return router

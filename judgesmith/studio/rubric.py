@@ -14,7 +14,7 @@ from judgesmith.signatures import Rubric
 from judgesmith.signatures.rubric import Criterion, Guideline
 from judgesmith.studio.access import posted
 from judgesmith.studio.home import JudgeLine, judge_lines
-from judgesmith.studio.pages import Studio, person_of, plain
+from judgesmith.studio.pages import Studio, as_json_response, person_of
 from judgesmith.studio.project import Project
 
 _PARTS = ("name", "definition", "worst", "best")
@@ -31,7 +31,7 @@ class Edited(BaseModel):
     why: str = Field(default="", max_length=2_000)
 
     def rubric(self, before: Rubric | None) -> Rubric:
-        """Return the rubric; a guideline that stays as it was keeps the rows it came from."""
+        """Return the rubric; an unchanged guideline keeps the rows it came from."""
         said = self.model_extra or {}
         numbers = sorted(
             int(name.removeprefix("name-"))
@@ -118,7 +118,7 @@ def _changes(before: Rubric | None, now: Rubric) -> list[str]:
     return said or ["nothing"]
 
 
-def routes(studio: Studio) -> APIRouter:
+def rubric_routes(studio: Studio) -> APIRouter:
     """Return the routes of the rubric page."""
     router = APIRouter()
     project = studio.project
@@ -145,6 +145,6 @@ def routes(studio: Studio) -> APIRouter:
     @router.post("/api/rubric")
     async def edit(request: Request) -> Response:
         sent = await posted(request, Edited)
-        return plain({"version": await studio.call(save, sent)})
+        return as_json_response({"version": await studio.call(save, sent)})
 
     return router

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from judgesmith import read
-from judgesmith.studio import Choices, Compilation, Exported, Project, Store, StoredRating
+from judgesmith.studio import Choices, Compilation, ExportedRatings, Project, Store, StoredRating
 
 HARM = "<script>document.title='harm'</script>\u202e{{ 7*7 }} \x00"
 
@@ -119,7 +119,7 @@ def test_two_raters_label_at_once_and_share_some_rows(studio, opened, tmp_path):
     project = opened(folder)
     assert sum(one["seen_again"] for one in project.summary()) >= 2
     exported = project.export()
-    assert isinstance(exported, Exported)
+    assert isinstance(exported, ExportedRatings)
     assert len(exported.rows) == 40
     twice = [row for row in exported.rows if len(row["human"]["overall"]) == 2]
     assert len(twice) == len(both)

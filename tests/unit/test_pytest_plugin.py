@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from judgesmith.cli.main import COMMANDS
-from judgesmith.pre_commit import main
+from judgesmith.cli.pre_commit import main
 from judgesmith.programs import DirectJudge, SavedJudge
 from judgesmith.programs.artifacts.differences import Expectation
 from judgesmith.pytest_plugin import _Session, assert_judged
@@ -239,7 +239,7 @@ def test_every_file_is_checked_and_the_worst_status_counts(files, capsys):
 
 def test_hooks_name_what_there_is():
     assert set(HOOKS) == {"judgesmith-check", "judgesmith-recheck"}
-    assert HOOKS["judgesmith-check"]["entry"] == "python -m judgesmith.pre_commit"
+    assert HOOKS["judgesmith-check"]["entry"] == "python -m judgesmith.cli.pre_commit"
     program, command = shlex.split(HOOKS["judgesmith-recheck"]["entry"])
     assert (program, command in COMMANDS) == ("judgesmith", True)
     page = (ROOT / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")

@@ -147,7 +147,7 @@ def listening(host: str, port: int) -> socket:
     try:
         return bound_socket(host, port)
     except OSError as fault:
-        # A name that nobody knows has no errno of the system, but one of the resolver.
+        # An unknown name has no errno of the system, but one of the resolver.
         option = "--host" if fault.errno in (None, EADDRNOTAVAIL) or fault.errno < 0 else "--port"
         said = f"cannot listen on {host}:{port}: {fault.strerror}."
         raise OptionError(said, option=option, hint=f"choose another with {option}.") from None

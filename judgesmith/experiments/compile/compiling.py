@@ -37,6 +37,8 @@ from judgesmith.experiments.compile.searching import SearchFiles
 from judgesmith.experiments.compile.settings import (
     CompileSettings,
     check_role_models,
+    instead_of_dspys,
+    optuna_objects,
     settings_for_labels,
     settings_without_labels,
     without_equal_ratings,
@@ -373,7 +375,7 @@ def compile_judge(
         on_progress=on_progress,
         files=files or SearchFiles(),
         models=models,
-        of_optuna=_of_optuna(settings, sampler, pruner),
+        of_optuna=optuna_objects(settings, sampler, pruner),
     )
     first_lm = work.lm
     baseline, judge = _searched(work, dataset, targets, parts, roles)
@@ -406,46 +408,8 @@ def _given(
         return CompileSettings(**{**(settings or {}), **chosen}), reading
     except InputError as fault:
         raise InputError(
-            fault, at="judgesmith.compile", hint=_of_dspy(chosen.get("optimizer"))
+            fault, at="judgesmith.compile", hint=instead_of_dspys(chosen.get("optimizer"))
         ) from None
-
-
-def _of_dspy(given: object) -> str | None:
-    """Return what to give in the place of an optimizer of DSPy: its class, an object or a name."""
-    kind = given if isinstance(given, type) else type(given)
-    name = given if isinstance(given, str) else kind.__name__
-    for own, dspys in (("reflective", "GEPA"), ("miprov2", "MIPROv2"), ("simba", "SIMBA")):
-        if name.lower() in (dspys.lower(), dspys.lower().removesuffix("v2")):
-            return f"{dspys} is optimizer={own!r}."
-    if isinstance(given, str) or not hasattr(kind, "compile"):
-        return None
-    return (
-        f"give one of these names, or call {name} yourself: "
-        "optimizer.compile(judge, trainset=judgesmith.to_examples(data))."
-    )
-
-
-def _of_optuna(settings: CompileSettings, sampler: object, pruner: object) -> dict[str, Any]:
-    """Return what a search of the protocol takes in the place of its own sampler and rule."""
-    given = {"sampler": sampler, "elimination": pruner}
-    found = {name: one for name, one in given.items() if one is not None}
-    if not found:
-        return {}
-    from optuna.pruners import BasePruner
-    from optuna.samplers import BaseSampler
-
-    for name, one, fits in (
-        ("sampler", sampler, isinstance(sampler, BaseSampler) or callable(sampler)),
-        ("pruner", pruner, isinstance(pruner, BasePruner)),
-    ):
-        if one is not None and (not fits or isinstance(one, type)):
-            raise TypeError(f"judgesmith.compile: {name}: expected one of Optuna's; got {one!r}.")
-    if settings.optimizer != "protocol":
-        raise InputError(
-            f"judgesmith.compile: a search by {settings.optimizer} takes no sampler or pruner.",
-            hint='choose optimizer="protocol".',
-        )
-    return found
 
 
 def _checked(

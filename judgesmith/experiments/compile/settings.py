@@ -426,3 +426,41 @@ def threshold_rule(settings: CompileSettings) -> ThresholdRule:
     if settings.cost is None:
         return rule
     return ThresholdRule(((-1.0, VerdictCost(costs_of(settings.cost))),), rule.floors)
+
+
+def instead_of_dspys(given: object) -> str | None:
+    """Return what to give in the place of an optimizer of DSPy: its class, an object or a name."""
+    kind = given if isinstance(given, type) else type(given)
+    name = given if isinstance(given, str) else kind.__name__
+    for own, dspys in (("reflective", "GEPA"), ("miprov2", "MIPROv2"), ("simba", "SIMBA")):
+        if name.lower() in (dspys.lower(), dspys.lower().removesuffix("v2")):
+            return f"{dspys} is optimizer={own!r}."
+    if isinstance(given, str) or not hasattr(kind, "compile"):
+        return None
+    return (
+        f"give one of these names, or call {name} yourself: "
+        "optimizer.compile(judge, trainset=judgesmith.to_examples(data))."
+    )
+
+
+def optuna_objects(settings: CompileSettings, sampler: object, pruner: object) -> dict[str, Any]:
+    """Return what a search of the protocol takes in the place of its own sampler and rule."""
+    given = {"sampler": sampler, "elimination": pruner}
+    found = {name: one for name, one in given.items() if one is not None}
+    if not found:
+        return {}
+    from optuna.pruners import BasePruner
+    from optuna.samplers import BaseSampler
+
+    for name, one, fits in (
+        ("sampler", sampler, isinstance(sampler, BaseSampler) or callable(sampler)),
+        ("pruner", pruner, isinstance(pruner, BasePruner)),
+    ):
+        if one is not None and (not fits or isinstance(one, type)):
+            raise TypeError(f"judgesmith.compile: {name}: expected one of Optuna's; got {one!r}.")
+    if settings.optimizer != "protocol":
+        raise InputError(
+            f"judgesmith.compile: a search by {settings.optimizer} takes no sampler or pruner.",
+            hint='choose optimizer="protocol".',
+        )
+    return found

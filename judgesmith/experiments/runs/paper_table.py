@@ -241,7 +241,7 @@ PAPER_READING = (
 
 
 def paper_tables(lines: Sequence[BesideLine]) -> Iterator[Table]:
-    """Yield each table of the paper with ours beside it, in the paper's order."""
+    """Yield each table of the paper with ours, in the paper's order."""
     for source, own in groupby(lines, key=lambda line: line.table):
         rows = list(own)
         names = list(dict.fromkeys(name for line in rows for name in line.numbers))

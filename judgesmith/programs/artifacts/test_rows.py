@@ -1,4 +1,4 @@
-"""What a judge said of its test rows: kept beside it, for its card and for nothing that it does."""
+"""What a judge said of its test rows: kept with it for its card alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class JudgedRow(FrozenModel):
     """A test row: what raters and the judge say of it, and the beginning of its texts.
 
     ``human`` is in points of the raters' scale, ``score`` in points of the judge's. ``response``
-    is None where texts are not kept, ``usd`` where nobody knows what the judgement costs.
+    is None where texts are not kept, ``usd`` where the cost of the judgement is unknown.
     """
 
     key: str
