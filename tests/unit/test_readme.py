@@ -7,6 +7,7 @@ import pytest
 from sessions import ROOT, blocks, run_session
 
 from judgesmith.cli import main
+from judgesmith.data.formats import opening
 from judgesmith.programs.judging import registry
 
 pytestmark = pytest.mark.no_cover
@@ -30,8 +31,9 @@ def test_a_session_prints_the_lines_it_shows_in_this_order(page, tmp_path, monke
 @pytest.mark.parametrize("page", pages_with("python", ">>>"))
 def test_python_blocks_run_as_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    # A family that a page makes is known on that page alone.
+    # A family or a format that a page makes is known on that page alone.
     monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
+    monkeypatch.setattr(opening, "_FORMATS", dict(opening._FORMATS))
     test = doctest.DocTestParser().get_doctest(blocks(page, "python"), {}, page.name, None, 0)
     said = []
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.append)
