@@ -79,6 +79,7 @@ RELATED = {
     "label": {
         "suggest": "choose the rows whose ratings help a judge most",
         "sheet": "write and read sheets about explanations and marked errors",
+        "ratings": "summarise, export and import the ratings of a studio",
     },
     "experiment": {"ablate": "measure each component's contribution"},
     "distil": {"finetune": "train a small model on distilled data"},
@@ -93,7 +94,7 @@ _PLACES = {
             "use": "score serve export prefer exemplars",
             "trust": "evaluate compare rate discern errors perturb benchmark recheck drift",
             "data": "check data distil finetune cache",
-            "label": "studio suggest sheet",
+            "label": "studio suggest sheet ratings",
             "experiment": "init experiment report ablate",
         }.items()
         for name in names.split()
@@ -134,23 +135,29 @@ class _Below(click.Group):
         self.below = below
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*self.below, *(_SHEETS if "sheet" in self.below else ())]
+        return [*self.below, *(_NESTED if "sheet" in self.below else ())]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in _SHEETS and "sheet" in self.below:
-            sheet = command_of("sheet")
-            assert isinstance(sheet, click.Group)
-            return sheet.get_command(ctx, cmd_name)
+        if cmd_name in _NESTED and "sheet" in self.below:
+            group = command_of("ratings" if cmd_name in _RATINGS else "sheet")
+            assert isinstance(group, click.Group)
+            return group.get_command(ctx, cmd_name)
         return command_of(cmd_name) if cmd_name in self.below else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        about = {**self.below, **(_SHEETS if "sheet" in self.below else {})}
-        about.pop("sheet", None)
+        about = {**self.below, **(_NESTED if "sheet" in self.below else {})}
+        about = {name: said for name, said in about.items() if name not in ("sheet", "ratings")}
         with formatter.section("Commands"):
             formatter.write_dl(list(about.items()))
 
 
-_SHEETS = {
+_RATINGS = {
+    "status": "what each rater of a studio did",
+    "export": "write the ratings of a studio",
+    "import": "add ratings that export wrote to a studio",
+}
+_NESTED = {
+    **_RATINGS,
     "write": "write a sheet for raters of explanations",
     "read": "read rated sheets of explanations",
     "write-errors": "write a sheet for raters of marked errors",

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from judgesmith.errors import InputError, JudgesmithError
+from judgesmith.errors import JudgesmithError
 from judgesmith.programs.serving.requests import (
     JSON,
     ClientGone,
@@ -23,7 +23,7 @@ from judgesmith.programs.serving.requests import (
     whole_body,
 )
 from judgesmith.programs.serving.routes import Door, reply, with_headers
-from judgesmith.studio.store import RESERVED, Store, user_mark
+from judgesmith.studio.store import Store, rater_name, user_mark
 
 COOKIE = "judgesmith_studio"
 _DAYS = 30
@@ -91,13 +91,7 @@ class People:
 
 def rater_of(name: str) -> Person:
     """Return the rater of a name; refuse one that cannot be one."""
-    name = name.strip()
-    if not name or len(name) > 60 or not name.isprintable() or name.casefold() in RESERVED:
-        raise InputError(
-            f"a rater has a name of 1 to 60 printable characters, other than "
-            f"{' and '.join(RESERVED)}; got {name[:80]!r}."
-        )
-    return Person(role="rater", name=name)
+    return Person(role="rater", name=rater_name(name))
 
 
 def set_cookie(value: str) -> str:

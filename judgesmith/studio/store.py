@@ -106,6 +106,26 @@ def labels_version(scale: object) -> str:
     return hashlib.blake2b(str(scale).encode(), digest_size=4).hexdigest()
 
 
+def check_state(state: str, value: str | None) -> None:
+    """Refuse a state that there is not, or that does not go with a value or without one."""
+    if state not in STATES or (state == "value") != (value is not None):
+        raise InputError(
+            f"a rating is a value, or one of {', '.join(STATES[1:])} without one; got {state} "
+            f"and {value!r}."
+        )
+
+
+def rater_name(name: str) -> str:
+    """Return the name of a rater; refuse one that cannot be one."""
+    name = name.strip()
+    if not name or len(name) > 60 or not name.isprintable() or name.casefold() in RESERVED:
+        raise InputError(
+            f"a rater has a name of 1 to 60 printable characters, other than "
+            f"{' and '.join(RESERVED)}; got {name[:80]!r}."
+        )
+    return name
+
+
 class Store:
     """The ratings of a project, which several raters and processes write at once.
 
@@ -215,11 +235,7 @@ class Store:
         ValueError
             If there is no such state, or it goes with a value and has none, or the reverse.
         """
-        if state not in STATES or (state == "value") != (value is not None):
-            raise InputError(
-                f"a rating is a value, or one of {', '.join(STATES[1:])} without one; got {state} "
-                f"and {value!r}."
-            )
+        check_state(state, value)
         if not all(isinstance(one, str) and one.strip() for one in (rater, key, criterion)):
             raise InputError("a rating has a rater, a row and a criterion.")
         with self.writing() as db:

@@ -28,7 +28,17 @@ GROUPS = {
     "data": ["list", "convert"],
     "ledger": ["stats", "prune", "export", "rescue"],
     "cache": ["stats", "prune", "export", "rescue"],
-    "label": ["suggest", "write", "read", "write-errors", "read-errors"],
+    "ratings": ["status", "export", "import"],
+    "label": [
+        "suggest",
+        "status",
+        "export",
+        "import",
+        "write",
+        "read",
+        "write-errors",
+        "read-errors",
+    ],
     "monitor": ["drift", "recheck"],
 }
 HIDDEN = {"take", "prefer", "exemplars", "errors", "perturb", "benchmark", "ablate", "finetune"}

@@ -1,5 +1,6 @@
 """The studio over a project folder: by its pages' requests, and by processes that are killed."""
 
+import csv
 import json
 import os
 import re
@@ -240,6 +241,91 @@ def test_a_label_that_the_scale_has_no_longer(opened, tmp_path):
     project = opened(folder)
     assert [one.value for one in project.stale()] == ["pass"]
     assert (project.export().n_stale, project.export().rows) == (1, [])
+
+
+def told(*words, status=0):
+    call = [sys.executable, "-m", "judgesmith", "label", *map(str, words), "--json"]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status, done.stderr
+    return json.loads(done.stderr.splitlines()[-1] if status else done.stdout)
+
+
+@pytest.fixture
+def rated(opened, tmp_path):
+    """A folder with three ratings, one of them skipped, and the table of them."""
+    folder = write_project(tmp_path / "p", some_rows(4))
+    project = opened(folder)
+    version = project.check_value("overall", "pass")
+    keys = [key for key, *_ in project.next_rows("anna")]
+    for key, words in zip(keys[:2], ("=1+1", HARM), strict=True):
+        project.store.rate("anna", key, "overall", "pass", rationale=words, labels=version)
+    project.store.rate("anna", keys[2], "overall", None, state="skipped", rationale="too long")
+    place = tmp_path / "ratings.csv"
+    assert told("export", folder, "-o", place) == {"output": str(place), "ratings": 3, "stale": 0}
+    return project, place
+
+
+def test_ratings_go_out_as_a_table_and_into_another_folder(rated, opened, tmp_path):
+    project, place = rated
+    with place.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0]["rationale"] == "'=1+1"
+    assert rows[0]["labels"] == project.check_value("overall", "pass")
+    assert [row["state"] for row in rows] == ["value", "value", "skipped"]
+    same = {"new": 0, "changed": 0, "unchanged": 3, "without_row": 0}
+    assert told("import", place, project.folder) == same
+    other = write_project(tmp_path / "q", some_rows(4))
+    assert told("import", place, other) == {**same, "new": 3, "unchanged": 0}
+    assert told("import", place, other) == same
+    given, kept = project.store.ratings(), opened(other).store.ratings()
+    fields = ("rater", "key", "criterion", "state", "value", "chosen_by", "chance", "labels")
+    assert [[getattr(one, name) for name in fields] for one in kept[:2]] == [
+        [getattr(one, name) for name in fields] for one in given[:2]
+    ]
+    assert kept[0].rationale == "=1+1"
+    found = told("status", other)
+    assert found["rows"] == 4
+    assert (
+        found["raters"][0] | {"rows": 2, "skipped": 1, "values": {"pass": 2}}
+        == (found["raters"][0])
+    )
+    lines = tmp_path / "rated.jsonl"
+    assert told("export", other, "-o", lines)["rated_rows"] == 2
+    assert len(read(lines)) == 2
+
+
+def test_a_changed_table_changes_ratings_and_a_wrong_one_none(rated):
+    project, place = rated
+    text = place.read_text(encoding="utf-8-sig")
+    place.write_text(text.replace('"pass"', '"fail"', 1), encoding="utf-8")
+    assert told("import", place, project.folder)["changed"] == 1
+    assert sorted(one.value or "" for one in project.store.ratings()) == ["", "fail", "pass"]
+    assert project.store.history()[-1]["before"]["value"] == "pass"
+    before = project.store.ratings()
+    for old, new, said in (
+        ('"pass"', '"good"', "expected a value of"),
+        ('"anna"', '"owner"', "a rater has a name"),
+        ('"value","pass"', '"odd","pass"', "a rating is a value"),
+        ('"random",""', '"random","2"', "chance is above 0"),
+        ('"state",', '"status",', "state is missing"),
+    ):
+        assert old in text
+        place.write_text(text.replace(old, new), encoding="utf-8")
+        assert said in told("import", place, project.folder, status=2)["error"]
+    place.write_text(text.replace(before[0].key, "0" * 32), encoding="utf-8")
+    assert told("import", place, project.folder)["without_row"] == 1
+    assert len(project.store.ratings()) == len(before)
+
+
+def test_an_export_replaces_nothing_unasked(rated):
+    project, place = rated
+    for name, hint in ((place, "--force"), (project.folder / "data.jsonl", "name another")):
+        assert hint in told("export", project.folder, "-o", name, status=2)["hint"]
+    data = project.folder / "data.jsonl"
+    told("export", project.folder, "-o", data, "--force", status=2)
+    told("export", project.folder, "-o", "ratings.txt", status=2)
+    assert told("export", project.folder, "-o", place, "--force")["ratings"] == 3
+    assert len(data.read_text().splitlines()) == 4
 
 
 def test_folder_without_project_file_or_data(tmp_path):

@@ -64,7 +64,7 @@ def test_the_help_lists_about_twenty_commands_and_each_lists_those_below_it(run)
     assert set(VISIBLE) | below | {"ledger"} == set(COMMANDS)
     for parent, names in RELATED.items():
         out = run(parent, "-h").out
-        shown = ["write", "suggest"] if parent == "label" else names
+        shown = ["write", "suggest", "import"] if parent == "label" else names
         assert all(f" {name}" in out for name in shown)
 
 
