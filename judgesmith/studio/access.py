@@ -22,7 +22,7 @@ from judgesmith.programs.serving.requests import (
     set_up,
     whole_body,
 )
-from judgesmith.programs.serving.routes import Door, reply, with_headers
+from judgesmith.programs.serving.routes import Door, Sending, reply
 from judgesmith.studio.store import Store, rater_name, user_mark
 
 COOKIE = "judgesmith_studio"
@@ -30,7 +30,6 @@ _DAYS = 30
 _LIMITS = ServingLimits(max_body=2**20)
 _OPEN = ("/enter",)
 _RATERS = ("/label", "/api/label/", "/page/")
-_CSP = b"content-security-policy"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -116,17 +115,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started = False
-
-        async def sent(message: Any) -> None:
-            nonlocal started
-            if message["type"] == "http.response.start":
-                started = True
-                headers = [one for one in message.get("headers", []) if one[0] != _CSP]
-                headers.append((_CSP, _POLICY.encode()))
-                message = {**message, "headers": with_headers(headers)}
-            await send(message)
-
+        sent = Sending(send, _POLICY.encode())
         try:
             scope.setdefault("state", {})["person"] = self._let_in(scope)
             await self._app(scope, receive, sent)
@@ -138,7 +127,7 @@ class Gate:
             said = Refusal(422, "input", fault.sentence or str(fault), hint=fault.hint or "")
             await self._refuse(said, scope, receive, sent)
         except Exception as fault:
-            if started:
+            if sent.started:
                 raise
             await self._refuse(set_up(fault), scope, receive, sent)
 

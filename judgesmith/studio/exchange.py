@@ -65,7 +65,7 @@ def import_ratings(project: Project, place: str | Path) -> ImportCounts:
     now = {(one.rater, one.key, one.criterion): one for one in project.store.ratings()}
     keys = {key for (key,) in project.store.query("SELECT key FROM data.items")}
     wanted: dict[tuple[str, str, str], dict[str, Any]] = {}
-    n = n_without = n_new = 0
+    n = n_without = 0
     for number, row in raw.rows:
         n += 1
         try:
@@ -81,9 +81,10 @@ def import_ratings(project: Project, place: str | Path) -> ImportCounts:
         wanted[rater, key, criterion] = said
     if raw.problems:
         raise DataError(raw.problems)
-    for on, said in wanted.items():
-        n_new += on not in now
-        project.store.rate(*on, actor="owner", action="import", **said)
+    with project.store.writing():
+        for on, said in wanted.items():
+            project.store.rate(*on, actor="owner", action="import", **said)
+    n_new = sum(on not in now for on in wanted)
     return ImportCounts(
         new=n_new,
         changed=len(wanted) - n_new,

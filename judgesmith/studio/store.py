@@ -106,6 +106,10 @@ def labels_version(scale: object) -> str:
     return hashlib.blake2b(str(scale).encode(), digest_size=4).hexdigest()
 
 
+def _said_in(one: StoredRating | None) -> dict[str, Any] | None:
+    return None if one is None else {name: getattr(one, name) for name in _SAID}
+
+
 def check_state(state: str, value: str | None) -> None:
     """Refuse a state that there is not, or that does not go with a value or without one."""
     if state not in STATES or (state == "value") != (value is not None):
@@ -187,8 +191,14 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Return a block whose changes are on disk together at its end, or not at all."""
+        """Return a block whose changes are on disk together at its end, or not at all.
+
+        One inside another is a part of it.
+        """
         with self._lock:
+            if self._db.in_transaction:
+                yield self._db
+                return
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -238,8 +248,9 @@ class Store:
         check_state(state, value)
         if not all(isinstance(one, str) and one.strip() for one in (rater, key, criterion)):
             raise InputError("a rating has a rater, a row and a criterion.")
+        on = (rater, key, criterion)
         with self.writing() as db:
-            old = self._now(rater, key, criterion)
+            old = self._now(*on)
             rubric = db.execute("SELECT COALESCE(MAX(version), 0) FROM rubrics").fetchone()[0]
             said = {
                 "state": state,
@@ -251,11 +262,11 @@ class Store:
                 "labels": labels,
             }
             if action == "again":  # a second look is kept apart: it tells how steady a rater is
-                change = self._note(actor or rater, action, rater, key, criterion, said, old)
+                change = self._write_history(actor or rater, action, on, said, _said_in(old))
                 return StoredRating(
                     rater=rater, key=key, criterion=criterion, at=time.time(), change=change, **said
                 )
-            return self._put(actor or rater, action, rater, key, criterion, said, old)
+            return self._put(actor or rater, action, on, said, old)
 
     def undo(self, rater: str) -> str | None:
         """Take the rater's last change back, and return the key of its row; None without one."""
@@ -269,16 +280,17 @@ class Store:
             if found is None:
                 return None
             change, key, criterion, before = found
-            old = self._now(rater, key, criterion)
+            on = (rater, key, criterion)
+            old = self._now(*on)
             said = json.loads(before) if before else None
             if said is None:
-                self._note(rater, "undo", rater, key, criterion, {}, old, undone=change)
+                self._write_history(rater, "undo", on, {}, _said_in(old), change)
                 db.execute(
                     "DELETE FROM ratings WHERE rater = ? AND key = ? AND criterion = ?",
                     (rater, key, criterion),
                 )
             else:
-                self._put(rater, "undo", rater, key, criterion, said, old, undone=change)
+                self._put(rater, "undo", on, said, old, change)
             return str(key)
 
     def ratings(self, *, key: str | None = None, rater: str | None = None) -> list[StoredRating]:
@@ -379,15 +391,13 @@ class Store:
         self,
         actor: str,
         action: str,
-        rater: str,
-        key: str,
-        criterion: str,
+        on: tuple[str, str, str],
         said: dict[str, Any],
         old: StoredRating | None,
-        *,
         undone: int | None = None,
     ) -> StoredRating:
-        change = self._note(actor, action, rater, key, criterion, said, old, undone=undone)
+        change = self._write_history(actor, action, on, said, _said_in(old), undone)
+        rater, key, criterion = on
         now = StoredRating(
             rater=rater, key=key, criterion=criterion, at=time.time(), change=change, **said
         )
@@ -397,21 +407,6 @@ class Store:
             [getattr(now, name) for name in StoredRating.__dataclass_fields__],
         )
         return now
-
-    def _note(
-        self,
-        actor: str,
-        action: str,
-        rater: str,
-        key: str,
-        criterion: str,
-        said: dict[str, Any],
-        old: StoredRating | None,
-        *,
-        undone: int | None = None,
-    ) -> int:
-        before = None if old is None else {name: getattr(old, name) for name in _SAID}
-        return self._write_history(actor, action, (rater, key, criterion), said, before, undone)
 
     def _write_history(
         self,

@@ -317,6 +317,28 @@ _ALWAYS = (
 _API_POLICY = b"content-security-policy"
 
 
+class Sending:
+    """The sending of one reply with the headers that every reply has; ``started`` once it began.
+
+    ``policy`` takes the place of the content security policy that the reply comes with.
+    """
+
+    def __init__(self, send: Callable[[Any], Awaitable[None]], policy: bytes = b"") -> None:
+        self._send = send
+        self._policy = policy
+        self.started = False
+
+    async def __call__(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            headers = list(message.get("headers", []))
+            if self._policy:
+                headers = [one for one in headers if one[0] != _API_POLICY]
+                headers.append((_API_POLICY, self._policy))
+            message = {**message, "headers": _with_headers(headers)}
+        await self._send(message)
+
+
 class Guard:
     """The application inside, behind a door."""
 
@@ -330,15 +352,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started = False
-
-        async def sent(message: Any) -> None:
-            nonlocal started
-            if message["type"] == "http.response.start":
-                started = True
-                message = {**message, "headers": with_headers(message.get("headers", []))}
-            await send(message)
-
+        sent = Sending(send)
         try:
             self._let_in(scope)
             with self._service.attended(scope):
@@ -348,7 +362,7 @@ class Guard:
         except asyncio.CancelledError:
             if not self._service.stopping:
                 raise
-            if not started:
+            if not sent.started:
                 await reply(refused("cut"), sent)
         except Refusal as refusal:
             if refusal.reason == "address":  # there was no route that could count it
@@ -356,7 +370,7 @@ class Guard:
             await reply(refusal, sent)
         except Exception as fault:
             told = set_up(fault)
-            if not started:
+            if not sent.started:
                 await reply(told, sent)
 
     def _let_in(self, scope: Any) -> None:
@@ -380,7 +394,7 @@ async def reply(refusal: Refusal, send: Callable[[Any], Awaitable[None]]) -> Non
     await send({"type": "http.response.body", "body": body})
 
 
-def with_headers(headers: Any) -> list[tuple[bytes, bytes]]:
+def _with_headers(headers: Any) -> list[tuple[bytes, bytes]]:
     """Return headers of a reply with those that every reply has."""
     found = list(headers)
     names = {name.lower() for name, _ in found}
