@@ -556,6 +556,21 @@ def _shares(values: Sequence[float], low: float, width: float) -> list[Bar]:
     ]
 
 
+def tally(found: Mapping[str, int], *, title: str, x_label: str = "") -> Chart:
+    """Return counts by name, one below the other."""
+    counts = list(found.values())
+    return Chart(
+        title=title,
+        x_label=x_label,
+        names=list(found),
+        values=[f"{n:,}" for n in counts],
+        points=[(n, row) for row, n in enumerate(counts)],
+        lines=[[(0, row), (n, row)] for row, n in enumerate(counts)],
+        header=("", "n"),
+        rows=[[name, f"{n:,}"] for name, n in found.items()],
+    )
+
+
 def by_length(lengths: Iterable[int], scores: Iterable[float], *, title: str, words: str) -> Chart:
     """Return scores against characters of the texts, each ten times as many at even steps."""
     pairs = zip(lengths, scores, strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from judgesmith.experiments.evaluate.errors.found import (
     MOST,
     ErrorTotals,
     TextErrors,
+    distinct_errors,
     numbered_errors,
     place_text,
     quoted_otherwise,
@@ -24,7 +25,9 @@ from judgesmith.experiments.evaluate.errors.found import (
     text_pieces,
     worst_grade,
 )
+from judgesmith.experiments.evaluate.placing import apart
 from judgesmith.programs.artifacts.test_rows import cut
+from judgesmith.results.charts import Chart, distribution, tally
 from judgesmith.signatures.fences import unix_lines
 
 # Joiners shape words in many scripts and do nothing else.
@@ -118,8 +121,11 @@ def write_page(
 ) -> int:
     """Write a page of at most 3 MB, and return how many of the texts are on it."""
     shown, size = [], 0
+    numbers = {name: f"c{n}" for n, name in enumerate(totals.criteria)}
+    places = _against_people(texts)
     for number, text in enumerate(texts, start=start):
-        article = macro("texts.html", "article", text, number)
+        about = _about(text, numbers) | {"people": places[number - start]}
+        article = macro("texts.html", "article", text, number, about)
         size += len(article.encode()) + 1
         if size > LARGEST - 100_000:
             break
@@ -129,6 +135,13 @@ def write_page(
         label=label,
         title=f"Errors in {name[:200]}",
         articles=shown,
+        charts=[one.figure(f"f{n}") for n, one in enumerate(_charts(texts, totals))],
+        choices={
+            "severity": ("Severity", {one: one for one in GRADES if totals.grades[one]}),
+            "criterion": ("Criterion", {mark: one for one, mark in numbers.items()}),
+            "found": ("Found by", _FOUND if any(text.support for text in texts) else {}),
+            "people": ("Judge and people", _PEOPLE if any(places) else {}),
+        },
         totals=totals,
         grades=GRADES,
         n=len(texts),
@@ -136,3 +149,47 @@ def write_page(
     )
     put_text(place, page)
     return len(shown)
+
+
+_FOUND = {"several": "several members", "one": "one member alone"}
+_PEOPLE = {
+    "alike": "place the text alike",
+    "higher": "judge a quarter or more higher",
+    "lower": "judge a quarter or more lower",
+}
+_FAR = 0.25
+
+
+def _about(text: TextErrors, criteria: Mapping[str, str]) -> dict[str, str]:
+    """Return what a text can be chosen by."""
+    errors = numbered_errors(text.errors or ())
+    named = {criteria[name] for one in errors for name in one.criteria if name in criteria}
+    finders = {"several" if len(names) > 1 else "one" for names in text.finders.values()}
+    return {
+        "severity": " ".join(sorted({one.grade for one in errors})),
+        "criterion": " ".join(sorted(named)),
+        "found": " ".join(sorted(finders)),
+    }
+
+
+def _against_people(texts: Sequence[TextErrors]) -> list[str]:
+    """Return whether the judge places each text as people do on the whole; empty if unknown."""
+    ratings = [[one for given in text.item.human.values() for one in given] for text in texts]
+    human = [sum(one) / len(one) if one else None for one in ratings]
+    gaps = apart(human, [text.score for text in texts])
+    return [
+        "" if gap is None else "alike" if abs(gap) < _FAR else "higher" if gap > 0 else "lower"
+        for gap in gaps
+    ]
+
+
+def _charts(texts: Sequence[TextErrors], totals: ErrorTotals) -> Iterator[Chart]:
+    if not totals.errors:
+        return
+    yield tally({one: n for one, n in totals.grades.items() if n}, title="Errors by severity")
+    if totals.criteria:
+        ordered = sorted(totals.criteria.items(), key=lambda one: -one[1])[:20]
+        named = {str(page_text(name)): n for name, n in ordered}
+        yield tally(named, title="Errors by criterion")
+    counts = [len(distinct_errors(text.errors or ())) for text in texts]
+    yield distribution(counts, title="Errors in a text", x_label="errors")
