@@ -99,10 +99,13 @@ def extras(tmp_path):
     python.parent.mkdir(parents=True)
 
     def run_extras(services, program="echo asked: $*"):
+        (tmp_path / "tests").mkdir()
+        (tmp_path / "tests" / "test_other.py").write_text("")
         python.write_text(f"#!/bin/sh\n{program}\n")
         python.chmod(0o755)
         for name, script in services.items():
             (tmp_path / ".ci" / "services" / name).write_text(script)
+            (tmp_path / "tests" / f"test_{name}.py").write_text(f"pytestmark = pytest.mark.{name}")
         return run("bash", ".ci/extras", folder=tmp_path)
 
     return run_extras
@@ -111,7 +114,8 @@ def extras(tmp_path):
 def test_a_service_is_started_around_the_tests_that_are_marked_with_its_name(extras):
     status, printed = extras({"lamp": 'echo on; "$@"; echo off\n'})
     assert status == 0
-    assert re.search(r"^on\nasked: -m pytest -m lamp .*tests\noff$", printed, flags=re.MULTILINE)
+    asked = r"^on\nasked: -m pytest -m lamp .* tests/test_lamp\.py\noff$"
+    assert re.search(asked, printed, flags=re.MULTILINE)
     assert re.search(r"^  lamp +ok, \d+ s: off$", printed, flags=re.MULTILINE)
 
 
@@ -129,10 +133,14 @@ def test_a_service_whose_tests_fail_or_are_none_fails_the_extras(extras, program
     assert re.search(r"^  lamp +FAILED", printed, flags=re.MULTILINE)
 
 
-def test_every_service_has_a_marker():
+def test_every_service_has_a_marker_that_only_files_of_tests_give():
     services = {path.name for path in (ROOT / ".ci" / "services").iterdir()}
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
     assert services <= {marker.partition(":")[0] for marker in settings["markers"]}
+    gives = re.compile(rf"mark\.({'|'.join(services)})\b")
+    givers = [path.name for path in ROOT.glob("tests/**/*.py") if gives.search(path.read_text())]
+    assert givers
+    assert [name for name in givers if not name.startswith("test_")] == []
 
 
 def test_the_checks_are_format_lint_types_imports_and_tests_in_this_order():

@@ -1,8 +1,8 @@
 """Pages as Chromium shows them, and what axe-core has against them.
 
 ``.ci/services/chromium`` sets the two variables that say where both are. A test of a page takes the
-fixture ``browser`` and carries ``IN_BROWSER``; one that asks for violations is skipped where there
-is no axe-core.
+fixture ``browser`` and the mark ``chromium``; it is skipped where there is no browser, and one that
+asks for violations where there is no axe-core.
 """
 
 import html
@@ -15,14 +15,16 @@ from pathlib import Path
 import pytest
 
 BROWSER, AXE = "JUDGESMITH_CHROMIUM", "JUDGESMITH_AXE"
-IN_BROWSER = [
-    pytest.mark.chromium,
-    pytest.mark.skipif(not os.environ.get(BROWSER), reason=f"set {BROWSER} to a browser"),
-]
 SCREENS = ("wide", "phone", "dark")
 _DRIVER = Path(__file__).with_name("accessible.html")
 _FAULT = re.compile(r"CONSOLE[^\n]*")
 _POLICY = re.compile(r"<meta[^>]*Content-Security-Policy[^>]*>", re.IGNORECASE)
+
+
+def need_browser():
+    """Skip a test where there is no browser."""
+    if not os.environ.get(BROWSER):
+        pytest.skip(f"set {BROWSER} to a browser")
 
 
 class Browser:
@@ -89,4 +91,5 @@ class Browser:
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     """A browser for the tests of one module."""
+    need_browser()
     return Browser(tmp_path_factory.mktemp("browser"))

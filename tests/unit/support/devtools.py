@@ -1,7 +1,7 @@
 """Chromium as somebody uses it: keys, typing, screens, over the pipe of its DevTools protocol.
 
 ``browsing.py`` looks at pages as they come to be; here they are worked with. A test takes the
-fixture ``chromium`` and carries ``IN_BROWSER``.
+fixture ``chromium`` and the mark ``chromium``.
 """
 
 import base64
@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from browsing import AXE, BROWSER
+from browsing import AXE, BROWSER, need_browser
 
 PATIENCE = 30.0  # seconds for anything that a page does
 MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
@@ -216,6 +216,7 @@ class Page:
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory):
     """A browser for the tests of one module."""
+    need_browser()
     browser = Chromium(tmp_path_factory.mktemp("chromium"))
     yield browser
     browser.close()

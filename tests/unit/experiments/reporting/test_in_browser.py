@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from browsing import IN_BROWSER, SCREENS, browser
+from browsing import SCREENS, browser
 
-pytestmark = IN_BROWSER
+pytestmark = pytest.mark.chromium
 DRIVER = Path(__file__).with_name("driver.html")
 __all__ = ["browser"]
 

@@ -5,7 +5,6 @@ import random
 import shlex
 
 import pytest
-from browsing import IN_BROWSER
 from devtools import chromium
 from loopback import serving
 from serving_page import NOBODY_KNOWS, judge_folder, served
@@ -15,7 +14,7 @@ from judgesmith.signatures.judgement import ErrorSpan
 
 __all__ = ["chromium"]
 
-pytestmark = [*IN_BROWSER, pytest.mark.no_cover]
+pytestmark = [pytest.mark.chromium, pytest.mark.no_cover]
 
 SOURCE = "The bridge in Leeds opened in May 1998."
 RESPONSE = "😀 The the bridge in Paris opened in May. <b>Ann</b> left."
