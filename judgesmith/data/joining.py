@@ -20,6 +20,7 @@ from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.reading import ColumnsGiven, read_part
 from judgesmith.data.rows import ScaleGiven, given_scales
 from judgesmith.data.sheets.ratings import (
+    DEMONSTRATION,
     SELECTION,
     SUGGESTED_BY,
     RatingForm,
@@ -231,7 +232,8 @@ def _with_ratings(known: RatedItem, item: RatedItem) -> RatedItem:
             gaps = () if part == "human" else (None if part == "rationale" else "",) * n_before
             before = old.get(name, () if part == "undecided" else gaps)
             beside[part][name] = (*before, *new[name])
-    mark = {name: item.extra[name] for name in (SUGGESTED_BY, SELECTION) if name in item.extra}
+    marks = (SUGGESTED_BY, SELECTION, DEMONSTRATION)
+    mark = {name: item.extra[name] for name in marks if name in item.extra}
     return known.model_copy(
         update={
             **beside,

@@ -70,9 +70,17 @@ def split_by_source(
 
 
 def pool_and_selection(
-    groups: ArrayLike, values: ArrayLike, *, n_demonstrations: int, rng: np.random.Generator
+    groups: ArrayLike,
+    values: ArrayLike,
+    *,
+    n_demonstrations: int,
+    rng: np.random.Generator,
+    withheld: ArrayLike = (),
 ) -> tuple[IntArray, IntArray]:
-    """Return rows to take demonstrations from and, sharing no source, validation rows."""
+    """Return rows to take demonstrations from and, sharing no source, validation rows.
+
+    Sources of the groups in ``withheld`` are all for validation.
+    """
     if n_demonstrations < 0:
         raise InputError(f"n_demonstrations must be zero or more; got {n_demonstrations}.")
     labels = np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -89,15 +97,22 @@ def pool_and_selection(
             "to learn from.",
             hint="ask for no demonstrations (--demonstrations 0), or rate texts of more sources.",
         )
-    most = len(names) // 2
+    offered = np.setdiff1d(names, labels[np.isin(np.asarray(groups), withheld)])
+    if not len(offered):
+        raise InputError(
+            "every rated source has a row that is never to be a demonstration.",
+            hint="ask for no demonstrations (--demonstrations 0), or mark fewer rows.",
+        )
+    most = min(len(names) // 2, len(offered))
     share = min(max(round(POOL_SHARE * len(names)), 1), most)
     needed = ROWS_PER_DEMONSTRATION * n_demonstrations
     # How many sources give enough rows depends on which are drawn: begin with the number
     # that would do on average, so that the strata cover nearly all of the pool.
     start = min(max(share, math.floor(needed / sizes.mean())), most)
-    pool = list(_drawn(codes, levels[tuning], start, rng))
+    open_to = np.isin(codes, offered)
+    pool = list(_drawn(codes[open_to], levels[tuning][open_to], start, rng))
     size_of = dict(zip(names.tolist(), sizes.tolist(), strict=True))
-    rest = rng.permutation(np.setdiff1d(names, pool)).tolist()
+    rest = rng.permutation(np.setdiff1d(offered, pool)).tolist()
     n_rows = sum(size_of[name] for name in pool)
     while n_rows < needed and len(pool) < most:
         pool.append(rest.pop())

@@ -71,7 +71,6 @@ def compiling_routes(studio: Studio) -> APIRouter:
             "has_rubric": project.rubric is not None,
             "budget": project.file.budget,
             "number": max(project.judges, default=0) + 1,
-            "n_marked": sum(mark == "never" for mark, _ in project.store.marks().values()),
         }
 
     @router.get("/compile")

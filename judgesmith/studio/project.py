@@ -15,7 +15,7 @@ from typing import Any
 from judgesmith.data import DataError, DataSet, read_many
 from judgesmith.data.columns import OVERALL
 from judgesmith.data.labels import told_apart
-from judgesmith.data.sheets.ratings import RANDOM, SELECTION, SUGGESTED_BY
+from judgesmith.data.sheets.ratings import DEMONSTRATION, RANDOM, SELECTION, SUGGESTED_BY
 from judgesmith.drafts import draft_beside, put, put_text
 from judgesmith.errors import InputError, MissingFileError
 from judgesmith.signatures import RatedItem, Rubric, Scale
@@ -257,7 +257,8 @@ class Project:
         Each has the ratings of the data and those of the store, with raters, their words, and how
         the row was chosen. What was adjudicated stands in place of the raters' own words. A row
         that is marked as a demonstration counts as chosen: compile learns from it, and does not
-        hold it out. Values that the scale has no longer are left out, and counted.
+        hold it out; a row that is marked never to be one says so in ``demonstration``. Values that
+        the scale has no longer are left out, and counted.
         """
         by_key: dict[str, list[StoredRating]] = {}
         for one in self.store.ratings():
@@ -284,9 +285,12 @@ class Project:
                 row[SUGGESTED_BY] = first.chosen_by
                 if first.chosen_by == RANDOM:
                     row[SELECTION] = first.chance or n_random / n_rows
-            if marks.get(item.key, ("", ""))[0] == "demonstration":
+            mark = marks.get(item.key, ("", ""))[0]
+            if mark == "demonstration":
                 row[SUGGESTED_BY] = "demonstration"
                 row.pop(SELECTION, None)
+            if mark == "never":
+                row[DEMONSTRATION] = mark
             rows.append(row)
         return ExportedRatings(rows=rows, n_stale=n_stale, n_skipped=n_skipped)
 

@@ -401,6 +401,8 @@ def test_compile_stop_resume_review_edit_and_compare(studio, labelled, opened):
     sent = {"key": key, "criterion": "overall", "value": "pass", "why": HARM, "note": HARM}
     assert owner.post("/api/review", json={**sent, "mark": "demonstration"}).status_code == 200
     assert owner.post("/api/review", json={"key": key, "rater": "anna", "value": "fail"}).is_success
+    other = next(one.key for one in opened(labelled).store.ratings() if one.key != key)
+    assert owner.post("/api/review", json={"key": other, "mark": "never"}).is_success
     row = owner.get(f"/rows/{key}").text
     assert "adjudicate" in row
     assert "correct" in row
@@ -425,6 +427,7 @@ def test_compile_stop_resume_review_edit_and_compare(studio, labelled, opened):
     decided = rows[project.item(key).response]
     assert decided["human"] == {"overall": ["pass"]}
     assert decided["suggested_by"] == "demonstration"
+    assert rows[project.item(other).response]["demonstration"] == "never"
 
 
 def test_texts_go_to_a_model_only_where_that_is_confirmed(studio, tmp_path, opened):

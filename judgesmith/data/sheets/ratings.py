@@ -23,6 +23,14 @@ SELECTION = "selection_probability"
 RANDOM = "random"
 """How a row was chosen that may be reported on: all rows were as likely to be drawn."""
 
+DEMONSTRATION = "demonstration"
+"""The field of a row that is ``never`` for one that no prompt may show as a demonstration."""
+
+
+def may_be_shown(item: RatedItem) -> bool:
+    """Say whether a row may be a demonstration."""
+    return str(item.extra.get(DEMONSTRATION) or "").strip().casefold() != "never"
+
 
 def was_chosen(item: RatedItem) -> bool:
     """Say whether a row was chosen for what a judge said of it, rather than drawn at random."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from judgesmith.data.definitions import unprintable
 from judgesmith.data.items import DataSet
 from judgesmith.data.reading import SourceGiven, as_dataset
-from judgesmith.data.sheets.ratings import was_chosen
+from judgesmith.data.sheets.ratings import may_be_shown, was_chosen
 from judgesmith.data.targets import Targets, targets_of
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets
@@ -40,6 +40,7 @@ from judgesmith.optimizers.rows import (
     rows_from,
     split_by_source,
 )
+from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.runner import sources_of
 from judgesmith.signatures import RatedItem
@@ -131,11 +132,14 @@ def parts_of(
     split, n_chosen = _without_known(
         split, np.asarray([was_chosen(dataset[i]) for i in rated.tolist()]), groups, rows=by_rows
     )
+    hidden = [place for place, item in enumerate(dataset) if not may_be_shown(item)]
+    _refuse_hidden_demonstrations(settings, {dataset[place].key for place in hidden})
     pool, chosen = pool_and_selection(
         groups[split.tuning],
         values[split.tuning],
         n_demonstrations=max(settings.n_to_show, n_explained(dataset, settings)),
         rng=np.random.default_rng([settings.seed, 11]),
+        withheld=dataset.groups[hidden],
     )
     selection = rows(split.tuning[chosen], changed)
     if selection is None:
@@ -164,6 +168,16 @@ def parts_of(
         if part is not None:
             check_rankable(part.items, judge=settings.protocol.judge, what_for=what_for)
     return parts
+
+
+def _refuse_hidden_demonstrations(settings: CompileSettings, hidden: set[str]) -> None:
+    """Refuse a judge to start from that shows rows which are never to be demonstrations."""
+    n = len(hidden.intersection(shown_keys(settings.protocol.demonstrations)))
+    if n:
+        raise InputError(
+            f"the judge to start from shows {n} of the rows that are never to be demonstrations.",
+            hint="leave that judge out, or mark other rows.",
+        )
 
 
 def _rows(

@@ -31,6 +31,7 @@ from judgesmith.experiments.labels.suggesting import (
 )
 from judgesmith.programs.families.ensemble.members import CalibratedJudgement, PanelJudgement
 from judgesmith.signatures import Judgement, RatedItem, Scale
+from judgesmith.signatures.items import Demonstration
 from judgesmith.signatures.judgement import Reason
 
 # candidates
@@ -392,6 +393,49 @@ def test_rows_that_were_chosen_are_never_held_out(data):
     assert not {item.source_id for item in parts.heldout.items} & taken
     drawn = marked(data, range(60), "random")
     assert parts_of(drawn, chosen_targets(drawn, settings), settings).n_chosen == 0
+
+
+def never_shown(data, places):
+    """Return the data with those rows marked never to be demonstrations."""
+    extra = {"demonstration": "Never "}
+    items = [
+        item.model_copy(update={"extra": extra}) if place in places else item
+        for place, item in enumerate(data)
+    ]
+    return DataSet(name="marked", items=tuple(items))
+
+
+def test_rows_that_are_never_shown_are_for_validation_and_test(data):
+    settings = CompileSettings()
+    plain = parts_of(data, chosen_targets(data, settings), settings)
+    found = never_shown(data, plain.pool_places)
+    parts = parts_of(found, chosen_targets(found, settings), settings)
+    marked = {item.key for item in plain.pool.items}
+    assert len(parts.pool) > 0
+    assert not {item.source_id for item in parts.pool.items} & {
+        item.source_id for item in plain.pool.items
+    }
+    assert marked <= {item.key for item in parts.selection.items}
+    assert [item.key for item in parts.heldout.items] == [item.key for item in plain.heldout.items]
+
+
+def test_a_judge_to_start_from_shows_no_row_that_is_never_shown(data):
+    texts = data[0].model_dump(include={"source", "context", "response"})
+    shown = {"overall": (Demonstration(inputs=texts, outputs={}),)}
+    protocol = CompileSettings().protocol.model_copy(update={"demonstrations": shown})
+    settings = CompileSettings(protocol=protocol)
+    found = never_shown(data, [0])
+    with pytest.raises(ValueError, match=r"shows 1 of the rows that are never to be demonstratio"):
+        parts_of(found, chosen_targets(found, settings), settings)
+
+
+def test_demonstrations_need_rows_that_may_be_shown(data):
+    found = never_shown(data, range(len(data)))
+    settings = CompileSettings()
+    with pytest.raises(ValueError, match=r"every rated source has a row .*\(--demonstrations 0\)"):
+        parts_of(found, chosen_targets(found, settings), settings)
+    settings = CompileSettings(n_demonstrations=0, optimizer="none")
+    assert parts_of(found, chosen_targets(found, settings), settings).pool is None
 
 
 def test_nothing_is_calibrated_by_rows_that_were_chosen(data):
