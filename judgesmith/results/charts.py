@@ -296,7 +296,8 @@ class _Drawing:
         below = self.top + self.height + 11
         if marks := self._marks():
             for at, words in marks:
-                yield _text(self.at((at, self.y[0]))[0], below + 2, words, _MIDDLE)
+                last = layout.width - layout.font * len(words) // 3
+                yield _text(min(self.at((at, self.y[0]))[0], last), below + 2, words, _MIDDLE)
         elif not chart.columns:
             yield _text(left, below, f"{self.x[0]:.3g}")
             yield _text(layout.width - 8, below, f"{self.x[1]:.3g}", _END)

@@ -23,6 +23,7 @@ from judgesmith.cli.shared.options import (
     WholeNumber,
     json_option,
     map_option,
+    reading,
     seed_option,
     shown_option,
     together,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from judgesmith.data import DataSet
+    from judgesmith.data.scores import Key
     from judgesmith.experiments.evaluate.errors.evaluation import (
         ErrorCounts,
         KindAgreement,
@@ -168,7 +170,8 @@ def command(
         notes += evaluation.notes
     page: dict[str, Any] = {}
     if place is not None:
-        page = _write_page(place, found, shown, totals, dataset, start)
+        people = _people(data, columns)
+        page = _write_page(place, found, shown, totals, dataset, start, people)
         notes += page.pop("notes")
     if as_json:
         known = None if evaluation is None else evaluation.to_dict()
@@ -290,6 +293,22 @@ def _print_shown(
         )
 
 
+def _people(data: str, columns: str | None) -> dict[Key, float]:
+    """Return what people say of each text on the whole; nothing if they rated none."""
+    from judgesmith.data import read_items
+    from judgesmith.data.scores import keys_of
+    from judgesmith.data.targets import targets_of
+
+    if data == "-":
+        return {}
+    try:
+        rated = read_items(data, columns=columns, **reading())
+        values = targets_of(rated).values.tolist()
+    except InputError:
+        return {}
+    return {key: one for key, one in zip(keys_of(rated), values, strict=True) if one == one}
+
+
 def _write_page(
     place: Path,
     found: FoundErrors,
@@ -297,10 +316,11 @@ def _write_page(
     totals: ErrorTotals,
     dataset: DataSet,
     start: int,
+    people: dict[Key, float],
 ) -> dict[str, Any]:
     from judgesmith.experiments.evaluate.errors.page import write_page
 
-    n = write_page(place, found.label, dataset.name, shown, totals, start=start)
+    n = write_page(place, found.label, dataset.name, shown, totals, start=start, people=people)
     notes = []
     if n < len(shown):
         notes.append(

@@ -180,10 +180,10 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def page_of(tmp_path):
-    def writing(*texts, start=1):
+    def writing(*texts, start=1, people=None):
         found = FoundErrors(label="it", texts=texts, n_unused=0)
         place = tmp_path / "page.html"
-        n = write_page(place, "it", "toy", texts, error_totals(found), start=start)
+        n = write_page(place, "it", "toy", texts, error_totals(found), start=start, people=people)
         html = place.read_text(encoding="utf-8")
         assert len(html.encode()) <= LARGEST
         return Page(html), n
@@ -191,9 +191,9 @@ def page_of(tmp_path):
     return writing
 
 
-def text_with(*errors, response=TEXT, **fields):
-    item = RatedItem(source_id="s1", system_id="m", source="She won.", response=response)
-    return TextErrors(item=item, errors=errors, score=3.0, **fields)
+def text_with(*errors, response=TEXT, source_id="s1", **fields):
+    item = RatedItem(source_id=source_id, system_id="m", source="She won.", response=response)
+    return TextErrors(item=item, errors=errors, **{"score": 3.0, **fields})
 
 
 def test_every_number_in_the_text_leads_to_its_entry_and_back(page_of):
@@ -224,6 +224,23 @@ def test_severity_is_told_in_words_and_what_has_no_place_is_listed(page_of):
         "Score 3",
     ):
         assert said in page.text
+
+
+def test_texts_can_be_chosen_by_severity_criterion_and_agreement(page_of):
+    error = ErrorSpan(text="won", start=12, end=15, severity=5, criterion="facts")
+    texts = [
+        text_with(*found, source_id=f"s{n}", score=float(n))
+        for n, found in enumerate([[error], [], [error.model_copy(update={"severity": 1})]])
+    ]
+    page, _ = page_of(*texts, people={("s0", "m"): 3.0, ("s1", "m"): 2.0, ("s2", "m"): 1.0})
+    rows = page.all("article")
+    assert [one.get("data-severity") for one in rows] == ["major", None, "minor"]
+    assert [one.get("data-criterion") for one in rows] == ["c0", None, "c0"]
+    assert [one["data-people"] for one in rows] == ["lower", "alike", "higher"]
+    assert {one["name"] for one in page.all("select")} >= {"severity", "people"}
+    unrated, _ = page_of(*texts)
+    assert not any("data-people" in one for one in unrated.all("article"))
+    assert "people" not in {one["name"] for one in unrated.all("select")}
 
 
 def test_whatever_a_text_holds_stays_text(page_of):

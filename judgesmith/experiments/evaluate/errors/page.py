@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from judgesmith.data.scores import Key
 from judgesmith.drafts import put_text
 from judgesmith.experiments.evaluate.errors.found import (
     GRADES,
@@ -27,7 +29,7 @@ from judgesmith.experiments.evaluate.errors.found import (
 )
 from judgesmith.experiments.evaluate.placing import apart
 from judgesmith.programs.artifacts.test_rows import cut
-from judgesmith.results.charts import Chart, distribution, tally
+from judgesmith.results.charts import Chart, tally
 from judgesmith.signatures.fences import unix_lines
 
 # Joiners shape words in many scripts and do nothing else.
@@ -118,11 +120,15 @@ def write_page(
     totals: ErrorTotals,
     *,
     start: int = 1,
+    people: Mapping[Key, float] | None = None,
 ) -> int:
-    """Write a page of at most 3 MB, and return how many of the texts are on it."""
+    """Write a page of at most 3 MB, and return how many of the texts are on it.
+
+    ``people`` is what raters say of texts on the whole, by source and system.
+    """
     shown, size = [], 0
     numbers = {name: f"c{n}" for n, name in enumerate(totals.criteria)}
-    places = _against_people(texts)
+    places = _against_people(texts, people or {})
     for number, text in enumerate(texts, start=start):
         about = _about(text, numbers) | {"people": places[number - start]}
         article = macro("texts.html", "article", text, number, about)
@@ -158,6 +164,7 @@ _PEOPLE = {
     "lower": "judge a quarter or more lower",
 }
 _FAR = 0.25
+_MANY = 12
 
 
 def _about(text: TextErrors, criteria: Mapping[str, str]) -> dict[str, str]:
@@ -172,10 +179,9 @@ def _about(text: TextErrors, criteria: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _against_people(texts: Sequence[TextErrors]) -> list[str]:
-    """Return whether the judge places each text as people do on the whole; empty if unknown."""
-    ratings = [[one for given in text.item.human.values() for one in given] for text in texts]
-    human = [sum(one) / len(one) if one else None for one in ratings]
+def _against_people(texts: Sequence[TextErrors], people: Mapping[Key, float]) -> list[str]:
+    """Return whether the judge places each text as people do; empty if unknown."""
+    human = [people.get((text.item.source_id, text.item.system_id)) for text in texts]
     gaps = apart(human, [text.score for text in texts])
     return [
         "" if gap is None else "alike" if abs(gap) < _FAR else "higher" if gap > 0 else "lower"
@@ -191,5 +197,6 @@ def _charts(texts: Sequence[TextErrors], totals: ErrorTotals) -> Iterator[Chart]
         ordered = sorted(totals.criteria.items(), key=lambda one: -one[1])[:20]
         named = {str(page_text(name)): n for name, n in ordered}
         yield tally(named, title="Errors by criterion")
-    counts = [len(distinct_errors(text.errors or ())) for text in texts]
-    yield distribution(counts, title="Errors in a text", x_label="errors")
+    counts = Counter(min(len(distinct_errors(text.errors or ())), _MANY) for text in texts)
+    by_number = {f"{n} or more" if n == _MANY else str(n): counts[n] for n in sorted(counts)}
+    yield tally(by_number, title="Texts by their number of errors")

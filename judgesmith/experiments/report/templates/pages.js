@@ -31,7 +31,7 @@
       const wanted = rows.filter(fits());
       const shown = new Set(wanted.slice(0, room));
       for (const one of rows) one.hidden = !shown.has(one);
-      told.textContent = `${wanted.length} of ${rows.length} rows shown`;
+      told.textContent = `${wanted.length} of ${rows.length} shown`;
       const left = wanted.length - shown.size;
       more.hidden = left <= 0;
       more.textContent = `Show more (${left} left)`;

@@ -19,7 +19,7 @@ def saw(request, browser, page):
 def test_a_page_opens_from_a_disk_without_a_fault(browser, page):
     dom, faults = browser.opened(page.as_uri())
     assert faults == []
-    assert "rows shown</p>" in dom
+    assert "shown</p>" in dom
 
 
 @pytest.mark.parametrize("screen", SCREENS)
@@ -46,9 +46,9 @@ def test_rows_can_be_chosen(saw, reported):
     unscored = sum(row.score is None for row in rows)
     assert unscored
     assert saw["form"]
-    assert saw["told"] == f"{len(rows)} of {len(rows)} rows shown"
+    assert saw["told"] == f"{len(rows)} of {len(rows)} shown"
     assert saw["unscored"] == saw["words"] == unscored
-    assert saw["unscored_told"] == f"{unscored} of {len(rows)} rows shown"
+    assert saw["unscored_told"] == f"{unscored} of {len(rows)} shown"
     assert saw["higher"]
     assert all(float(one) > 0 for one in saw["higher"])
     assert len(saw["cells"]) == 1
