@@ -1,21 +1,28 @@
 """The studio over a project folder: by its pages' requests, and by processes that are killed."""
 
 import csv
+import io
 import json
 import os
 import re
 import signal
+import socket
 import sqlite3
 import stat
 import subprocess
 import sys
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, redirect_stderr, redirect_stdout
+from threading import Event, Thread
 
 import httpx
 import pytest
+import uvicorn
 
 from judgesmith import read
+from judgesmith.cli import main
 from judgesmith.studio import Choices, Compilation, ExportedRatings, Project, Store, StoredRating
+from judgesmith.studio.access import OWNER, rater_of
+from judgesmith.studio.application import studio_app
 
 HARM = "<script>document.title='harm'</script>\u202e{{ 7*7 }} \x00"
 
@@ -41,18 +48,10 @@ def own_state(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
-class Running:
-    """A studio as a process of its own, and browsers that its links let in."""
+class Entered:
+    """A studio at an address, and browsers that its links let in."""
 
-    def __init__(self, folder, *options):
-        call = [sys.executable, "-m", "judgesmith", "studio", str(folder), "--port", "0"]
-        self.process = subprocess.Popen(
-            [*call, "--json", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        line = self.process.stdout.readline()
-        assert line, self.process.stderr.read()
-        told = json.loads(line)
-        self.address, self.links = told["address"], told["links"]
+    def __init__(self):
         self.clients = []
 
     def stranger(self, **named):
@@ -64,9 +63,54 @@ class Running:
         assert client.get(self.links[name]).status_code == 200
         return client
 
+
+class Running(Entered):
+    """A studio as a process of its own."""
+
+    def __init__(self, folder, *options):
+        super().__init__()
+        call = [sys.executable, "-m", "judgesmith", "studio", str(folder), "--port", "0"]
+        self.process = subprocess.Popen(
+            [*call, "--json", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        line = self.process.stdout.readline()
+        assert line, self.process.stderr.read()
+        told = json.loads(line)
+        self.address, self.links = told["address"], told["links"]
+
     def stop(self):
         self.process.terminate()
         return self.process.wait(60)
+
+
+class Within(Entered):
+    """A studio in a thread of this process, which spares one that has all to import."""
+
+    def __init__(self, folder, *raters):
+        super().__init__()
+        self.project = Project(folder)
+        app = studio_app(self.project)
+        self.server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
+        ready, startup = Event(), self.server.startup
+
+        async def started(sockets):
+            await startup(sockets)
+            ready.set()
+
+        self.server.startup = started
+        bound = socket.create_server(("127.0.0.1", 0))
+        self.address = "http://{}:{}".format(*bound.getsockname())
+        people = app.state.service.people
+        one_each = (OWNER, *map(rater_of, raters))
+        self.links = {one.name: self.address + people.link(one) for one in one_each}
+        self.thread = Thread(target=self.server.run, args=([bound],))
+        self.thread.start()
+        assert ready.wait(60)
+
+    def stop(self):
+        self.server.should_exit = True
+        self.thread.join(60)
+        self.project.close()
 
 
 @pytest.fixture
@@ -84,6 +128,22 @@ def studio(tmp_path):
             one.stop()
         for opened in (*one.clients, one.process.stdout, one.process.stderr):
             opened.close()
+
+
+@pytest.fixture
+def within():
+    """Starts studios over a folder in this process, and ends them."""
+    running = []
+
+    def start(folder, *raters):
+        running.append(Within(folder, *raters))
+        return running[-1]
+
+    yield start
+    for one in running:
+        for opened in one.clients:
+            opened.close()
+        one.stop()
 
 
 @pytest.fixture
@@ -160,9 +220,9 @@ def test_who_may_come_in(studio, tmp_path):
     assert kept.get(one.links["anna"].replace(one.address, again.address)).status_code == 403
 
 
-def test_refusals_of_ratings(studio, tmp_path):
+def test_refusals_of_ratings(within, tmp_path):
     folder = write_project(tmp_path / "p", some_rows(3))
-    anna = studio(folder, "--rater", "anna").browser("anna")
+    anna = within(folder, "anna").browser("anna")
     row = anna.get("/api/label/next").json()
     sent = {"key": row["key"], "criterion": "overall", "value": "pass"}
     for wrong in ({"key": "x"}, {"criterion": "x"}, {"value": "good"}, {"state": "x"}):
@@ -171,9 +231,9 @@ def test_refusals_of_ratings(studio, tmp_path):
         assert reply.json()["error"]
 
 
-def test_later_tab_wins_and_the_earlier_is_told(studio, opened, tmp_path):
+def test_later_tab_wins_and_the_earlier_is_told(within, opened, tmp_path):
     folder = write_project(tmp_path / "p", some_rows(3))
-    anna = studio(folder, "--rater", "anna").browser("anna")
+    anna = within(folder, "anna").browser("anna")
     row = anna.get("/api/label/next").json()
     first = answer(anna, row, "pass")
     assert first["overtaken"] is None
@@ -189,9 +249,9 @@ def test_later_tab_wins_and_the_earlier_is_told(studio, opened, tmp_path):
         project.store.query("DELETE FROM history")
 
 
-def test_words_are_kept_before_there_is_a_value(studio, opened, tmp_path):
+def test_words_are_kept_before_there_is_a_value(within, opened, tmp_path):
     folder = write_project(tmp_path / "p", some_rows(3))
-    anna = studio(folder, "--rater", "anna").browser("anna")
+    anna = within(folder, "anna").browser("anna")
     row = anna.get("/api/label/next").json()
     sent = {"key": row["key"], "criterion": "overall", "rationale": HARM}
     anna.post("/api/label/words", json=sent)
@@ -223,9 +283,9 @@ def test_no_label_is_lost_where_the_server_is_killed(studio, opened, tmp_path):
         store.close()
 
 
-def test_files_are_their_owners(studio, tmp_path):
+def test_files_are_their_owners(within, tmp_path):
     folder = write_project(tmp_path / "p", some_rows(3))
-    anna = studio(folder, "--rater", "anna").browser("anna")
+    anna = within(folder, "anna").browser("anna")
     answer(anna, anna.get("/api/label/next").json(), "pass")
     for file in folder.glob("ratings.sqlite*"):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -244,10 +304,11 @@ def test_a_label_that_the_scale_has_no_longer(opened, tmp_path):
 
 
 def told(*words, status=0):
-    call = [sys.executable, "-m", "judgesmith", "label", *map(str, words), "--json"]
-    done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == status, done.stderr
-    return json.loads(done.stderr.splitlines()[-1] if status else done.stdout)
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        ended = main(["label", *map(str, words), "--json"])
+    assert ended == status, err.getvalue()
+    return json.loads(err.getvalue().splitlines()[-1] if status else out.getvalue())
 
 
 @pytest.fixture
@@ -328,22 +389,18 @@ def test_an_export_replaces_nothing_unasked(rated):
     assert len(data.read_text().splitlines()) == 4
 
 
-def test_folder_without_project_file_or_data(tmp_path):
+def test_folder_without_project_file_or_data(tmp_path, capsys):
     for text, said in ((None, "has no judgesmith.yaml"), ("", "names no data")):
         if text is not None:
             (tmp_path / "judgesmith.yaml").write_text(text)
-        call = [sys.executable, "-m", "judgesmith", "studio", str(tmp_path)]
-        done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == 2
-        assert said in done.stderr
+        assert main(["studio", str(tmp_path)]) == 2
+        assert said in capsys.readouterr().err
 
 
-def test_other_addresses_take_tls(tmp_path):
+def test_other_addresses_take_tls(tmp_path, capsys):
     folder = write_project(tmp_path / "p", some_rows(3))
-    call = [sys.executable, "-m", "judgesmith", "studio", str(folder), "--host", "0.0.0.0"]
-    done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2
-    assert "--behind-tls" in done.stderr
+    assert main(["studio", str(folder), "--host", "0.0.0.0"]) == 2
+    assert "--behind-tls" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -430,7 +487,7 @@ def test_compile_stop_resume_review_edit_and_compare(studio, labelled, opened):
     assert rows[project.item(other).response]["demonstration"] == "never"
 
 
-def test_texts_go_to_a_model_only_where_that_is_confirmed(studio, tmp_path, opened):
+def test_texts_go_to_a_model_only_where_that_is_confirmed(within, tmp_path, opened):
     folder = write_project(
         tmp_path / "p", some_rows(3), "model: openai/gpt-4o-mini\napi_base: http://127.0.0.1:9/v1\n"
     )
@@ -442,7 +499,7 @@ def test_texts_go_to_a_model_only_where_that_is_confirmed(studio, tmp_path, open
     # A stranger's folder cannot bring its permission along.
     project.store.agree(compilation.endpoint)
     assert not compilation.confirmed()
-    owner = studio(folder).browser()
+    owner = within(folder).browser()
     assert "Send texts of this folder" in owner.get("/compile").text
     assert owner.post("/api/compile/start", json={}).status_code == 422
     compilation.confirm()
