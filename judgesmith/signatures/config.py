@@ -39,6 +39,9 @@ class JudgeConfig(FrozenModel):
     by_criterion: ClassVar[tuple[str, ...]] = ()
     """Fields that hold a value for each of some criteria, and can be set for one by name."""
 
+    given_alone: ClassVar[tuple[str, ...]] = ()
+    """Fields on which others depend: an option of their own sets them, and no choice does."""
+
     takes_any_labels: ClassVar[bool] = False
     """Whether answers may be three or more labels without an order."""
 

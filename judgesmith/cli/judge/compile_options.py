@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
 
 _OF_THE_JUDGE = (
     *("judge", "rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
-    *("answer_tokens", "chosen", "steps", "questions"),
+    *("answer_tokens", "chosen", "steps", "questions", "format"),
 )
 """Options that say what an earlier judge says already."""
 
-OF_A_FAMILY = ("judge", "variant", "criteria_calls", "chosen", "steps", "questions")
+OF_A_FAMILY = ("judge", "variant", "criteria_calls", "chosen", "steps", "questions", "format")
 """Options that are for some families of judges; without them, labels have a judge for labels."""
 
 _OF_SEARCHES = (
@@ -177,13 +178,14 @@ _JUDGES = (
     "annotator",
     "distilled",
     "verdict",
+    "judge-model",
 )
 """All kinds, as their families are called."""
 
 LINES = ("steps", "questions")
 """Options that name a file with lines by criterion, called as the part of the protocol is."""
 
-_FIELDS = ("variant", "criteria_calls", "explain", *LINES)
+_FIELDS = ("variant", "criteria_calls", "explain", "format", *LINES)
 """Options that are parts of the protocol, in families that have them."""
 
 _ASKING = ("model_name", "api_base", "models", "roles", "rubric", "criteria", "inference")
@@ -219,6 +221,12 @@ def judge_options(command: Command) -> Command:
             "--questions",
             metavar="FILE",
             help="YAML with the questions of a checklist judge by criterion, as for --steps.",
+        ),
+        click.option(
+            "--format",
+            metavar="FORMAT",
+            help="Prompt format of a judge-model judge, or another than its own for prometheus, "
+            "themis or auto-j: the name of one that ships, or a YAML file.",
         ),
         click.option(
             "--choose",
@@ -355,6 +363,11 @@ def settings_from_options(
         if not given_options("objective"):
             rest["objective"] = RANKED_OBJECTIVE
         refuse_over_sources(rest["objective"], judge=own.name)
+    if (named := rest.pop("format")) is not None:
+        from judgesmith.programs.families.forms import format_at
+
+        with blaming("--format"):
+            start["format"] = format_at(named, Path(named))
     files = {name: rest.pop(name) for name in LINES}
     start |= file_lines(files)
     settings = _settings(

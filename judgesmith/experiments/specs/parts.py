@@ -177,6 +177,7 @@ class JudgeSpec(SpecPart):
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     steps: Text | None = None
     questions: Text | None = None
+    format: Text | None = None
     choose: dict[str, Annotated[Text, BeforeValidator(_spelled)]] = Field(default_factory=dict)
     rubric: Text | None = None
     criteria: Literal["inferred", "human", "general"] | None = None

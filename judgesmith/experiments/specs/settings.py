@@ -13,6 +13,7 @@ from judgesmith.experiments.compile.settings import CompileSettings, choices_sai
 from judgesmith.experiments.specs.grid import Cell
 from judgesmith.experiments.specs.parts import DataSpec, JudgeSpec, OptimizerSpec
 from judgesmith.experiments.specs.spec import Spec
+from judgesmith.programs.families.forms import format_at
 from judgesmith.programs.judging.judge import decided_by_names
 from judgesmith.programs.judging.registry import JudgeFamily, family_of
 from judgesmith.signatures import Rubric
@@ -22,7 +23,7 @@ from judgesmith.signatures.plain_data import record_faults
 if TYPE_CHECKING:
     from judgesmith.signatures.config import JudgeConfig
 
-_OF_PROTOCOLS = ("variant", "criteria_calls", "explain", "steps", "questions")
+_OF_PROTOCOLS = ("variant", "criteria_calls", "explain", "steps", "questions", "format")
 _OF_EXAMPLES = ("partial_demos",)
 _OF_ASKING = ("role", "rubric", "criteria", "inference", "model")
 
@@ -92,6 +93,9 @@ def protocol_of(spec: Spec, judge: JudgeSpec) -> JudgeConfig:
         if path is not None:
             with _blaming(field):
                 start[field] = _lines(field, spec, path)
+    if judge.format is not None:
+        with _blaming("format"):
+            start["format"] = format_at(judge.format, spec.place(judge.format))
     known = family.protocol.model_fields
     protocol = family.protocol.model_validate({k: v for k, v in start.items() if k in known})
     if not judge.choose:

@@ -152,6 +152,11 @@ class Spec(SpecPart):
             for field in ("rubric", "steps", "questions", "recorded")
         ]
         named += [
+            (judge.format, ("judges", name, "format"))
+            for name, judge in self.judges.items()
+            if judge.format is not None and Path(judge.format).suffix
+        ]
+        named += [
             (f"{judge.saved}/{JUDGE_FILE}", ("judges", name, "saved"))
             for name, judge in self.judges.items()
             if judge.saved is not None

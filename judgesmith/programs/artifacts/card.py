@@ -392,8 +392,9 @@ def _family_lines(protocol: JudgeConfig) -> Iterator[str]:
         yield f"- variant: {protocol.variant}{_choices_text(protocol)}"
         return
     yield f"- judge: {protocol.judge}, which {family_of(protocol.judge).about}"
+    written = protocol.model_dump()
     for name in type(protocol).model_fields:
-        if name in JudgeConfig.model_fields:
+        if name in JudgeConfig.model_fields or name not in written:
             continue
         value = getattr(protocol, name)
         if not isinstance(value, Mapping):

@@ -9,7 +9,12 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.forms import PromptFormat, prompt_format_named
+from judgesmith.programs.families.forms import (
+    FormatFile,
+    PromptFormat,
+    prompt_format_named,
+    shipped_format,
+)
 from judgesmith.programs.families.forms.annotators import (
     LEVELS,
     MOST_ERRORS,
@@ -37,11 +42,31 @@ from judgesmith.signatures.space import Rubrics, Space, asks_choices, field_choi
 class PromptFormatConfig(WholeOrEachConfig):
     """The configuration that all judge models with a prompt format share."""
 
+    given_alone: ClassVar[tuple[str, ...]] = ("format",)
     form: ClassVar[str]
+
+    format: str | FormatFile | None = Field(default=None, exclude_if=lambda given: given is None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_its_format_has_it(cls, given: Any) -> Any:
+        one = given.get("format") if isinstance(given, Mapping) else None
+        if one is None:
+            return given
+        file = shipped_format(one) if isinstance(one, str) else FormatFile.model_validate(one)
+        own = {"answers": file.scale, "asks": file.asks, "weighting": file.weighting}
+        return {**own, **given}
+
+    @property
+    def form_name(self) -> str:
+        """What questions call the format: its name, or the whole of one that does not ship."""
+        given = self.format or self.form
+        return given if isinstance(given, str) else given.text
 
     @model_validator(mode="after")
     def _keeps_to_the_form(self) -> Self:
-        own = type(self).model_fields["answers"].default
+        form = prompt_format_named(self.form_name)
+        own = form.answers
         model = f"{'an' if self.judge[0] in 'aeiou' else 'a'} {self.judge} model"
         if self.answers != own:
             raise InputError(
@@ -49,7 +74,7 @@ class PromptFormatConfig(WholeOrEachConfig):
             )
         if self.demonstrations:
             raise InputError(f"the form of {model} has no demonstrations.")
-        if self.weighting != "none":
+        if self.weighting != "none" and "explanation" in form.outputs:
             raise InputError(
                 f"{model} explains before its score, and then one level has nearly all "
                 "probability: weighting must be none.",
@@ -83,15 +108,27 @@ class AutoJConfig(PromptFormatConfig):
     answers: Scale = Scale(low=1, high=10)
 
 
+class JudgeModelConfig(PromptFormatConfig):
+    """The configuration of a judge model whose prompt format is named, or a file."""
+
+    form: ClassVar[str] = "compassjudger"
+    judge: Literal["judge-model"] = "judge-model"
+    answers: Scale = Scale(low=1, high=10)
+
+
 ANY_TASK = "A response was written to what follows."
 """What is said of the task where the rubric describes none."""
 
 
 def form_questions(protocol: PromptFormatConfig) -> dict[str, QuestionForm]:
-    form = prompt_format_named(protocol.form)
+    form = prompt_format_named(protocol.form_name)
     texts = tuple(name for name in form.inputs if name in form.outside)
     asked = QuestionForm(
-        texts=texts, outputs=(dict(form.outputs),), form=form.name, answers=form.answers
+        texts=texts if form.fenced else (),
+        told=() if form.fenced else texts,
+        outputs=(dict(form.outputs),),
+        form=form.name,
+        answers=form.answers,
     )
     return scoring.whole_or_each(protocol, asked, whole="whole", each="one")
 
@@ -105,8 +142,15 @@ def form_inputs(protocol: PromptFormatConfig, question: str) -> dict[str, str]:
         criterion = Criterion(name="overall quality", definition=definition)
     else:
         criterion = rubric.criteria[place]
-    told = prompt_format_named(protocol.form).criterion(criterion)
+    told = prompt_format_named(protocol.form_name).criterion(criterion)
     return {"task": rubric.task or ANY_TASK, "criterion": told}
+
+
+def form_once(protocol: PromptFormatConfig, asking: scoring.Asking) -> scoring.Once:
+    """Judge one response once, with its errors where the format lists some."""
+    if "errors" in prompt_format_named(protocol.form_name).outputs:
+        return pointing_once(protocol, asking)
+    return scoring.each_scored(protocol, asking, form_questions(protocol))
 
 
 def form_space(protocol: PromptFormatConfig, rubrics: Rubrics = None) -> Space:
@@ -119,6 +163,7 @@ def _family(name: str, protocol: type[PromptFormatConfig], about: str) -> JudgeF
         about=about,
         protocol=protocol,
         forms=form_questions,
+        once=form_once,
         inputs=form_inputs,
         space=form_space,
         judge="judgesmith.programs.families.modules:PromptFormatJudge",
@@ -139,6 +184,13 @@ AUTO_J = _family(
     "auto-j",
     AutoJConfig,
     "asks an Auto-J model in its own form, for a critique and a rating from 1 to 10",
+)
+
+
+JUDGE_MODEL = _family(
+    "judge-model",
+    JudgeModelConfig,
+    "asks a model that was trained to judge in the prompt format that is named, or in a file",
 )
 
 

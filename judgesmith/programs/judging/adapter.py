@@ -246,8 +246,9 @@ class PromptFormatAdapter(FencedAdapter):
         """Return the system message and the question; forms show no demonstrations."""
         key = fence_key(signature.instructions, self._before(inputs))
         question = self.form.filled(lay_out(signature, inputs, key))
+        system = {"role": "system", "content": signature.instructions}
         return [
-            {"role": "system", "content": signature.instructions},
+            *([system] if signature.instructions else []),
             {"role": "user", "content": question},
         ]
 
@@ -268,7 +269,7 @@ def signature_in(form: PromptFormat) -> type[dspy.Signature]:
     fields: dict[str, Any] = {}
     for name in form.inputs:
         kind: Any = str | None if name == "context" else str
-        if name in form.outside:
+        if form.fenced and name in form.outside:
             kind = Annotated[kind, UNTRUSTED]
         fields[name] = (kind, dspy.InputField())
     for name, how in form.outputs.items():
@@ -276,7 +277,8 @@ def signature_in(form: PromptFormat) -> type[dspy.Signature]:
         if how == "points":
             kind = Annotated[kind, On(form.answers)]
         fields[name] = (kind, dspy.OutputField())
-    signature: type[dspy.Signature] = dspy.Signature(fields, instructions=form.instructions)
+    instructions = form.instructions or " "  # of nothing at all DSPy makes a sentence of its own
+    signature: type[dspy.Signature] = dspy.Signature(fields, instructions=instructions)
     return signature
 
 
@@ -284,8 +286,9 @@ def template_in(
     form: PromptFormat, name: str, predictor: dspy.Predict, fixed: Mapping[str, str]
 ) -> Template:
     """Return the template that renders what ``predictor`` would send in a form."""
+    fenced, outside = form.fenced, form.outside
     said = [
-        part if at % 2 == 0 else fixed.get(part, Slot(name=part, fenced=part in form.outside))
+        part if at % 2 == 0 else fixed.get(part, Slot(name=part, fenced=fenced and part in outside))
         for at, part in enumerate(parts(form.layout))
     ]
     return Template(

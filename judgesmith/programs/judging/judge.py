@@ -40,7 +40,8 @@ Kind = TypeVar("Kind", bound="Judge")
 
 def own_settings(protocol: JudgeConfig) -> tuple[str, ...]:
     """Return which fields of a family's own hold one plain value: a number, a word, or none yet."""
-    own = (name for name in type(protocol).model_fields if name not in JudgeConfig.model_fields)
+    others = {*JudgeConfig.model_fields, *protocol.given_alone}
+    own = (name for name in type(protocol).model_fields if name not in others)
     return tuple(
         name for name in own if isinstance(getattr(protocol, name), str | int | float | None)
     )

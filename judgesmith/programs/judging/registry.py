@@ -226,6 +226,7 @@ _SHIPPED_IN = {
     "distilled": "trained:DISTILLED",
     "verdict": "verdict:VERDICT",
     "wrapped": "wrapped:WRAPPED",
+    "judge-model": "trained:JUDGE_MODEL",
 }
 SHIPPED = {name: f"judgesmith.programs.families.{place}" for name, place in _SHIPPED_IN.items()}
 """Where the families of the package are, in the order in which they are listed."""

@@ -1,21 +1,30 @@
-"""The prompt formats of published judge models, and how their results are read."""
+"""The prompt formats of published judge models: one data file each, and how answers are read."""
 
 from __future__ import annotations
 
+import functools
 import re
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, Self
 
-from judgesmith.errors import InputError
-from judgesmith.programs.judging.answers import read_record
+from pydantic import Field, field_validator, model_validator
+
+from judgesmith.errors import InputError, did_you_mean, file_faults
+from judgesmith.programs.families.forms.annotators import StatedError, errors_text
+from judgesmith.programs.judging.answers import Kind, read_record
 from judgesmith.programs.judging.prompts import (
+    TEXTS,
     VERBATIM,
     PromptFormat,
     criterion_line,
     register_prompt_format,
+    registered_prompt_format,
 )
+from judgesmith.signatures.plain_data import FrozenModel, read_yaml, record_faults
 from judgesmith.signatures.rubric import Criterion
-from judgesmith.signatures.scale import Scale, read_points
+from judgesmith.signatures.scale import Scale, read_level, read_points
 
 _OPENING = re.compile(r"\A[\s#*_]*+feedback\s*+:[*_]*+\s*", re.IGNORECASE)
 _ENDING = re.compile(r"(?:\s|</s>|<\|\w+\|>)+\Z")
@@ -23,38 +32,187 @@ _HEADING = re.compile(r"^\s*(?:#{2,}|\[(?:BEGIN DATA|Query|INST)\])", re.MULTILI
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WORDS = ("feedback", "analysis", "critique", "explanation")
 _AROUND = " \t\r\n*_`\"'()[]<>.:"
+_PLACEHOLDER = re.compile(r"\$?\{\w+\}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultMark:
+@functools.lru_cache(maxsize=64)
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text, re.IGNORECASE | re.MULTILINE)
+    except re.error as fault:
+        raise InputError(f"{text[:80]!r} is not a regular expression: {fault}.") from None
+
+
+class ResultMark(FrozenModel):
     """The mark between the explanation of an answer and its result."""
 
     name: str
-    pattern: re.Pattern[str]
+    pattern: str
     closing: str = ""
+    whole: bool = True
+
+    @field_validator("pattern")
+    @classmethod
+    def _is_a_pattern(cls, given: str) -> str:
+        return _pattern(given).pattern
 
 
-RESULT = ResultMark(name="[RESULT]", pattern=re.compile(r"\[\s*+RESULT\s*+\]", re.IGNORECASE))
-"""The mark of Prometheus."""
+class ErrorMarks(FrozenModel):
+    """How an answer lists errors, each of which takes points from the best score."""
+
+    each: str
+    none: str
+
+    @model_validator(mode="after")
+    def _names_the_parts_of_an_error(self) -> Self:
+        parts = {"location", "explanation", "severity", "points"}
+        if lacking := sorted(parts - set(_pattern(self.each).groupindex)):
+            raise InputError(f"'each' has no group called {', '.join(lacking)}.")
+        _pattern(self.none)
+        return self
 
 
-def read_scored(answer: str, scale: Scale, mark: ResultMark = RESULT) -> tuple[str, int]:
-    """Return the words of an answer and its score, in whole points of ``scale``."""
-    if not mark.pattern.search(answer) and (found := _in_json(answer, scale)):
+class FormatFile(FrozenModel):
+    """How a judge model is asked and read, as a file of YAML has it.
+
+    ``layout`` is the user message, with ``{task}``, ``{criterion}``, ``{source}``, ``{context}``
+    and ``{response}``; ``answer`` is that of the model, with the fields that are read from it.
+    """
+
+    name: str = Field(min_length=1, max_length=80)
+    reworded: bool = False
+    system: str = ""
+    layout: str
+    answer: str
+    scale: Scale
+    asks: Literal["criteria", "overall"] = "overall"
+    weighting: Literal["none", "probabilities"] = "none"
+    levels: tuple[str, ...] = ()
+    mark: ResultMark | None = None
+    errors: ErrorMarks | None = None
+    fenced: bool = True
+
+    @field_validator("scale", mode="before")
+    @classmethod
+    def _as_written(cls, given: Any) -> Any:
+        return Scale.parse(given) if isinstance(given, str) else given
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        if "response" not in self.form.inputs:
+            raise InputError(f"the layout of the format {self.name} does not show {{response}}.")
+        if self.levels and len(self.levels) != self.scale.high - self.scale.low + 1:
+            raise InputError(f"{self.scale} does not have {len(self.levels)} levels.")
+        return self
+
+    @classmethod
+    @record_faults()
+    def load(cls, path: str | Path) -> Self:
+        """Return the format of a file, which may start from one that ships: its ``base``.
+
+        Its ``template`` names a file with the published message, taken byte for byte but for the
+        placeholders in ``fields``, which says what stands for each.
+        """
+        place = Path(path)
+        try:
+            with file_faults(place):
+                given = read_yaml(place.read_bytes().decode())
+            if not isinstance(given, Mapping):
+                raise InputError("expected fields such as base and template, as name: value.")
+            plain = dict(given)
+            if "base" in plain:
+                plain = {**_shipped(str(plain.pop("base"))), "reworded": False, **plain}
+            fields = plain.pop("fields", {})
+            if "template" in plain:
+                published = place.parent / str(plain.pop("template"))
+                with file_faults(published):
+                    plain["layout"] = _laid_out(published.read_bytes().decode(), fields)
+            with record_faults(cls.model_fields):
+                return cls.model_validate(plain)
+        except UnicodeDecodeError:
+            raise InputError("expected a text file in UTF-8.", at=place) from None
+        except InputError as fault:
+            raise InputError(fault, at=place) from None
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def text(self) -> str:
+        """The whole as one line: what a saved judge calls a format that does not ship."""
+        return self.model_dump_json(exclude_defaults=True)
+
+    @property
+    def form(self) -> PromptFormat:
+        """The format as questions are asked in it."""
+        before: dict[str, Kind] = {"errors": "text"} if self.errors else {}
+        if self.mark or self.errors:
+            before["explanation"] = "text"
+        return PromptFormat(
+            name=self.name,
+            instructions=f"{self.system} {VERBATIM}".lstrip() if self.fenced else self.system,
+            layout=self.layout,
+            answer=self.answer,
+            outside=frozenset(one for one in TEXTS if f"{{{one}}}" in self.layout),
+            outputs={**before, "score": "points"},
+            answers=self.scale,
+            read=self.read,
+            criterion=self._criterion_text,
+            fenced=self.fenced,
+        )
+
+    def read(self, answer: str) -> dict[str, Any]:
+        """Return the fields of an answer; ``ValueError`` where they cannot be read."""
+        if self.errors is not None:
+            return _read_errors(answer, self.scale, self.errors)
+        if self.mark is None:
+            return {"score": read_level(_ENDING.sub("", answer.strip()), self.scale)}
+        words, score = read_scored(answer, self.scale, self.mark)
+        return {"explanation": words, "score": score}
+
+    def _criterion_text(self, criterion: Criterion) -> str:
+        if not self.levels:
+            return criterion_line(criterion)
+        worst, best = (" ".join(one.split()) for one in (criterion.worst, criterion.best))
+        told = [worst or self.levels[0], *self.levels[1:-1], best or self.levels[-1]]
+        lines = [f"Score {at}: {one}" for at, one in enumerate(told, start=int(self.scale.low))]
+        return "\n".join([f"[{criterion_line(criterion)}]", *lines])
+
+
+def _laid_out(template: str, fields: object) -> str:
+    """Return a published template with our fields in place of its own placeholders."""
+    if not isinstance(fields, Mapping) or not all(isinstance(one, str) for one in fields.values()):
+        raise InputError("fields says for each placeholder of the template what stands there.")
+    if unknown := [one for one in fields if one not in template]:
+        raise InputError(f"the template has no {unknown[0][:80]!r}, which fields names.")
+    if foreign := [one for one in _PLACEHOLDER.findall(template) if one not in fields]:
+        raise InputError(
+            f"nothing says what stands for {foreign[0]} in the template.",
+            hint=f"give it in fields, as '{foreign[0]}': '{{source}}'.",
+        )
+    if not fields:
+        return template
+    own = re.compile("|".join(map(re.escape, sorted(fields, key=len, reverse=True))))
+    return own.sub(lambda found: fields[found[0]], template)
+
+
+def read_scored(answer: str, scale: Scale, mark: ResultMark) -> tuple[str, float]:
+    """Return the words of an answer and its score, in points of ``scale``."""
+    if not _pattern(mark.pattern).search(answer) and (found := _in_json(answer, scale)):
         return found
     words, said = _parted(answer, mark)
     try:
         points = read_points(said, scale)
     except ValueError:
         points = None
-    if points is None or not points.is_integer():
+    if points is None or (mark.whole and not points.is_integer()):
         raise InputError(
-            f"expected a whole number from {scale.low:g} to {scale.high:g} after {mark.name}; got "
-            f"{said[:80]!r}."
+            f"expected a {'whole ' if mark.whole else ''}number from {scale.low:g} to "
+            f"{scale.high:g} after {mark.name}; got {said[:80]!r}."
         )
     if not scale.low <= points <= scale.high:
         raise InputError(f"the model answered {points:g}, outside {scale}.")
-    return words, int(points)
+    return words, int(points) if points.is_integer() else points
 
 
 def _in_json(answer: str, scale: Scale) -> tuple[str, int] | None:
@@ -73,7 +231,7 @@ def _in_json(answer: str, scale: Scale) -> tuple[str, int] | None:
 def _parted(answer: str, mark: ResultMark) -> tuple[str, str]:
     text = _OPENING.sub("", _SURROGATE.sub("\ufffd", answer))
     text = _ENDING.sub("", text)
-    marks = list(mark.pattern.finditer(text))
+    marks = list(_pattern(mark.pattern).finditer(text))
     if not marks:
         raise InputError(f"there is no {mark.name} in it: {text[:80]!r}.")
     if len(marks) > 1 and _HEADING.search(text, marks[0].end()):
@@ -86,160 +244,65 @@ def _parted(answer: str, mark: ResultMark) -> tuple[str, str]:
                 f"expected {mark.closing} after the number, and nothing more; got "
                 f"{(said + closing + rest)[:80]!r}."
             )
-    return text[: marks[-1].start()].strip(), said.strip()
+    return text[: marks[-1].start()].strip(" \t\r\n{"), said.strip(" \t\r\n}")
 
 
-FIVE = Scale(low=1, high=5)
-
-_LEVELS = (
-    "it is not met at all",
-    "it is met in few respects",
-    "it is met in part",
-    "it is met but for small faults",
-    "it is met in full",
-)
-
-
-def rubric_text(criterion: Criterion) -> str:
-    said = [" ".join(criterion.worst.split()), "", "", "", " ".join(criterion.best.split())]
-    levels = [own or usual for own, usual in zip(said, _LEVELS, strict=True)]
-    lines = [f"Score {points}: {text}" for points, text in enumerate(levels, start=1)]
-    return "\n".join([f"[{criterion_line(criterion)}]", *lines])
-
-
-def _scored(answer: str) -> dict[str, Any]:
-    words, score = read_scored(answer, FIVE)
-    return {"explanation": words, "score": score}
+def _read_errors(answer: str, scale: Scale, marks: ErrorMarks) -> dict[str, Any]:
+    """Return errors and what they leave of the best score, which has no end below in the paper."""
+    found = list(_pattern(marks.each).finditer(_SURROGATE.sub("\ufffd", answer)))
+    if not found and not _pattern(marks.none).search(answer):
+        raise InputError(
+            f"it lists no error, and does not say that there is none: {answer[:80]!r}."
+        )
+    parts = ("location", "explanation", "severity")
+    try:
+        lost = sum(abs(float(one["points"])) for one in found)
+    except ValueError:
+        raise InputError("the points that an error costs are not a number.") from None
+    errors = [StatedError.model_validate({name: one[name] for name in parts}) for one in found]
+    score = max(scale.high - lost, scale.low)
+    return {"errors": errors_text(errors), "explanation": "", "score": score}
 
 
-ABSOLUTE = register_prompt_format(
-    PromptFormat(
-        name="prometheus-absolute",
-        instructions=f"You examine a response by one rubric and say how well it meets it. "
-        f"{VERBATIM}",
-        layout="""###Task Description:
-What was asked, a response to it, and a rubric that says what each score means are given below.
-1. Give feedback on the response by this rubric alone.
-2. Then give the score that the rubric describes it with, a whole number from 1 to 5.
-3. Keep to the form "Feedback: (your feedback) [RESULT] (the whole number)".
-4. Add nothing before the feedback and nothing after the number.
+_PLAIN = {
+    path.name.removesuffix(".yaml"): path
+    for path in sorted(resources.files(__package__).iterdir(), key=lambda one: one.name)
+    if path.name.endswith(".yaml")
+}
 
-###The instruction to evaluate:
-{task}
 
-{source}
-
-Further material:
-{context}
-
-###Response to evaluate:
-{response}
-
-###Score Rubrics:
-{criterion}
-
-###Feedback: """,
-        answer="Feedback: {explanation} [RESULT] {score}",
-        outside=frozenset({"source", "context", "response"}),
-        outputs={"explanation": "text", "score": "points"},
-        answers=FIVE,
-        read=_scored,
-        criterion=rubric_text,
+def _shipped(name: str) -> dict[str, Any]:
+    if name in _PLAIN:
+        return {"name": name, **read_yaml(_PLAIN[name].read_text(encoding="utf-8"))}
+    raise InputError(
+        f"no prompt format is called {name[:80]!r}; there are {', '.join(_PLAIN)}.",
+        hint=did_you_mean(name, _PLAIN),
     )
-)
-
-_RATING = ResultMark(
-    name="Rating:",
-    pattern=re.compile(r"^[ \t*_]*+rating[ \t*_]*+[:：]", re.IGNORECASE | re.MULTILINE),
-)
 
 
-def _read(answer: str) -> dict[str, Any]:
-    words, score = read_scored(answer, FIVE, _RATING)
-    return {"explanation": words, "score": score}
+@functools.cache
+def shipped_format(name: str) -> FormatFile:
+    """Return a format that ships; all are reworded."""
+    return FormatFile.model_validate(_shipped(name))
 
 
-THEMIS = register_prompt_format(
-    PromptFormat(
-        name="themis",
-        instructions=f"You know what makes texts good or bad, and judge one by what you are told "
-        f"alone. {VERBATIM}",
-        layout="""###Instruction###
-{task}
-Judge the response below by the one criterion that follows, whatever else is good or bad in it.
-Say in a few sentences what in the response bears on the criterion. Then end with a line that has
-nothing but "Rating:" and a whole number: 1 where the criterion is not met at all, 5 where it is
-met in full.
-
-###Evaluation Criterion###
-{criterion}
-
-###Example###
-Source:
-{source}
-
-Further material:
-{context}
-
-Response:
-{response}
-
-###Your Evaluation###
-""",
-        answer="{explanation}\nRating: {score}",
-        outside=frozenset({"source", "context", "response"}),
-        outputs={"explanation": "text", "score": "points"},
-        answers=FIVE,
-        read=_read,
-    )
-)
+for _name in _PLAIN:
+    register_prompt_format(shipped_format(_name).form)
 
 
-TEN = Scale(low=1, high=10)
-
-_AUTO_J_RATING = ResultMark(
-    name="Rating: [[",
-    pattern=re.compile(
-        r"[*_]{0,3}(?:\b(?:final|overall)\s++)?\brating[ \t*_]*+[:：][\s*_]*+\[\[", re.IGNORECASE
-    ),
-    closing="]]",
-)
+def format_at(given: str, place: Path) -> str | FormatFile:
+    """Return what names a format: the name of one that ships, or the file at ``place``."""
+    if given not in _PLAIN and place.exists():
+        return FormatFile.load(place)
+    return shipped_format(given).name
 
 
-def _read_auto_j(answer: str) -> dict[str, Any]:
-    words, score = read_scored(answer, TEN, _AUTO_J_RATING)
-    return {"explanation": words, "score": score}
+def prompt_format_named(name: str) -> PromptFormat:
+    """Return the form of that name, or the one that a ``FormatFile`` wrote as its text."""
+    return _own_form(name) if name.startswith("{") else registered_prompt_format(name)
 
 
-SINGLE = register_prompt_format(
-    PromptFormat(
-        name="auto-j-single",
-        instructions=f"You say what is good and what is bad about a response, and grade it. "
-        f"{VERBATIM}",
-        layout="""A query and a response to it:
-
-[BEGIN DATA]
-***
-[Query]: {task}
-
-{source}
-
-Further material:
-{context}
-***
-[Response]: {response}
-***
-[END DATA]
-
-What counts about the response:
-{criterion}
-
-Criticise the response by that. Close with a grade from 1, the worst, to 10, the best: a whole
-number between double brackets, as in "Rating: [[7]]".""",
-        answer="{explanation} Rating: [[{score}]]",
-        outside=frozenset({"source", "context", "response"}),
-        outputs={"explanation": "text", "score": "points"},
-        answers=TEN,
-        read=_read_auto_j,
-    )
-)
+@functools.lru_cache(maxsize=64)
+def _own_form(text: str) -> PromptFormat:
+    given = FormatFile.model_validate_json(text)
+    return given.model_copy(update={"name": text}).form
