@@ -22,7 +22,7 @@ CHECKS = {
     "imports": [LINT_IMPORTS],
     "tests": [PYTHON, "-m", "pytest", "-n", "auto", "--dist", "worksteal"],
 }
-# Counting lines doubles the time of the tests: ``.ci/run`` and one job of the workflow ask for it.
+# Counting lines doubles the time of the tests: one job of the workflow asks for it.
 if os.environ.get("JUDGESMITH_COVERAGE") == "1":
     CHECKS["tests"].append("--cov")
 

@@ -77,9 +77,9 @@ def readme_that_runs(tmp_path):
 def test_ci_runs_the_second_line_of_the_readme_with_the_data_required_and_lines_counted(
     readme_that_runs,
 ):
-    status, printed = readme_that_runs('echo "$JUDGESMITH_REQUIRE_DATA $JUDGESMITH_COVERAGE"')
+    status, printed = readme_that_runs('echo "required $JUDGESMITH_REQUIRE_DATA"')
     assert status == 0
-    assert printed.startswith("1 1\n")
+    assert printed.startswith("required 1\n")
     assert "first" not in printed
 
 
