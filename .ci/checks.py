@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -18,7 +19,7 @@ LINT_IMPORTS = str(Path(PYTHON).with_name("lint-imports"))
 CHECKS = {
     "format": [PYTHON, "-m", "ruff", "format", "--check", "."],
     "lint": [PYTHON, "-m", "ruff", "check", "."],
-    "types": [PYTHON, "-m", "mypy", "--num-workers", "2"],
+    "types": [PYTHON, "-m", "mypy"],
     "imports": [LINT_IMPORTS],
     "tests": [PYTHON, "-m", "pytest", "-n", "auto", "--dist", "worksteal"],
 }
@@ -28,20 +29,35 @@ if os.environ.get("JUDGESMITH_COVERAGE") == "1":
 
 
 def run(checks: dict[str, list[str]], folder: Path) -> int:
-    """Run ``checks`` in ``folder`` one after the other and return the first non-zero status."""
+    """Run ``checks`` in ``folder`` and return the first non-zero status.
+
+    Two run at a time and are printed whole; the tests come last, alone, and print as they go.
+    """
     # Hundreds of processes import the same modules: each keeps for the others what it compiled.
     compiling = {n: text for n, text in os.environ.items() if n != "PYTHONDONTWRITEBYTECODE"}
-    lines, first_failure = [], 0
-    for name, command in checks.items():
-        print(f"\n== {name}: {' '.join([Path(command[0]).name, *command[1:]])}", flush=True)
+
+    def ran(name: str) -> tuple[int, float, bytes]:
         started = time.monotonic()
-        status = subprocess.run(
-            command, cwd=folder, stdin=subprocess.DEVNULL, env=compiling
-        ).returncode
-        seconds = time.monotonic() - started
-        verdict = "ok" if status == 0 else f"FAILED, status {status}"
-        lines.append(f"{name:<8} {seconds:7.1f} s  {verdict}")
-        first_failure = first_failure or status
+        done = subprocess.run(
+            checks[name],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=None if name == "tests" else subprocess.PIPE,
+            stderr=None if name == "tests" else subprocess.STDOUT,
+            env=compiling,
+        )
+        return done.returncode, time.monotonic() - started, done.stdout or b""
+
+    lines, first_failure = [], 0
+    with ThreadPoolExecutor(2) as pool:
+        beside = {name: pool.submit(ran, name) for name in checks if name != "tests"}
+        for name, command in checks.items():
+            print(f"\n== {name}: {' '.join([Path(command[0]).name, *command[1:]])}", flush=True)
+            status, seconds, said = beside[name].result() if name in beside else ran(name)
+            print(said.decode(errors="replace"), end="", flush=True)
+            verdict = "ok" if status == 0 else f"FAILED, status {status}"
+            lines.append(f"{name:<8} {seconds:7.1f} s  {verdict}")
+            first_failure = first_failure or status
     print("\n" + "\n".join(["check       time  result", *lines]), flush=True)
     return first_failure
 

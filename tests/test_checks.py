@@ -74,7 +74,7 @@ def readme_that_runs(tmp_path):
     return ci_run
 
 
-def test_ci_runs_the_second_line_of_the_readme_with_the_data_required_and_lines_counted(
+def test_ci_runs_the_second_line_of_the_readme_with_the_data_required(
     readme_that_runs,
 ):
     status, printed = readme_that_runs('echo "required $JUDGESMITH_REQUIRE_DATA"')
