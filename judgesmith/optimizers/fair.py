@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -21,6 +22,14 @@ from judgesmith.optimizers.base import (
 )
 from judgesmith.optimizers.search.racing import OutOfBudget
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord
+from judgesmith.programs.families.pairwise import (
+    COMPARE,
+    PairwiseConfig,
+    Preference,
+    ResponsePair,
+    as_read,
+    prefer_each,
+)
 from judgesmith.programs.judging.ask_once import paraphrased, paraphrased_by_rule
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.judge import Judge, check_judge
@@ -103,6 +112,33 @@ class Overheard:
             del self.chances[ask.predictor]
 
 
+Tried = RatedItem | ResponsePair
+"""What a wording is tried on."""
+
+
+def pairs_within_sources(items: Sequence[RatedItem]) -> list[ResponsePair]:
+    by_source: dict[tuple[str, str | None], list[RatedItem]] = {}
+    for one in items:
+        by_source.setdefault((one.source, one.context), []).append(one)
+    return [
+        ResponsePair.of(*both)
+        for several in by_source.values()
+        for both in combinations(several, 2)
+        if both[0].response != both[1].response
+    ]
+
+
+def _of_pairs(found: Sequence[Preference]) -> Measured:
+    """Return how often the text that is shown first wins; half a time where neither is better."""
+    first = [one.given.probability for one in found]
+    first += [None if one is None else 1 - one for one in (p.swapped.probability for p in found)]
+    known = [one for one in first if one is not None]
+    if not known:
+        return Measured({}, 0.0)
+    share = math.fsum(known) / len(known)
+    return Measured({COMPARE: {"first": share, "second": 1 - share}}, len(known) / len(first))
+
+
 MOST_ANSWERS = 10  # of more, such as all of 0 to 100, no even spread is expected
 
 
@@ -123,11 +159,11 @@ class Measured:
 
 def refuse_many_answers(judge: Judge) -> None:
     """Refuse a judge that asks for one of more answers than can be equally likely."""
-    if family_of(judge.protocol.judge).ranks:
+    if family_of(judge.protocol.judge).ranks and not isinstance(judge.protocol, PairwiseConfig):
         raise InputError(
-            f"a judge of {judge.protocol.judge} compares the responses to a source, and an even "
-            "spread is looked for in answers about single texts; search otherwise, or not at all "
-            "(--optimizer protocol or none)."
+            f"a judge of {judge.protocol.judge} ranks the responses to a source, and an even "
+            "spread is looked for in answers about single texts or about pairs; search otherwise, "
+            "or not at all (--optimizer protocol or none)."
         )
     if not list(judge.named_predictors()):
         raise InputError("this judge asks a model nothing by an instruction; there is no wording.")
@@ -155,14 +191,15 @@ class FairPromptSearch(JudgeOptimizer):
 
     Every round asks for paraphrases of the best wording so far; the one whose answers, on average
     over texts, are nearest to even is taken if it is nearer. That even answers agree better with
-    people is a hope that rows held out can test.
+    people is a hope that rows held out can test. A judge that compares is asked about pairs of
+    responses to one source, and is even where either place wins as often: the publication's case.
 
     Parameters
     ----------
     n_rounds, n_paraphrases : int
         Rounds per instruction at most, and paraphrases in each.
     n_rows : int
-        Texts that each wording is tried on; drawn where there are more.
+        Texts, or pairs of texts, that each wording is tried on; drawn where there are more.
     writer : dspy.LM or None
         Who paraphrases; None takes the judge's model. The offline model writes none: its
         paraphrases are made by rule.
@@ -240,7 +277,7 @@ class FairPromptSearch(JudgeOptimizer):
                 "FairPromptSearch needs texts only.", hint="drop teacher= and valset=."
             )
         refuse_many_answers(student)
-        items = self._drawn(trainset)
+        items = self._drawn(trainset, in_pairs=isinstance(student.protocol, PairwiseConfig))
         lm = with_own_models(student, self.lm)[1]
         if lm_client_of(lm) is None:
             raise InputError("FairPromptSearch needs a model made by judgesmith.model.")
@@ -272,7 +309,7 @@ class FairPromptSearch(JudgeOptimizer):
         best: _Best,
         questions: Sequence[str],
         turn: int,
-        items: Sequence[RatedItem],
+        items: Sequence[Tried],
         lm: dspy.LM,
     ) -> _Best:
         """Return the best after one round over the questions that share an instruction."""
@@ -312,17 +349,22 @@ class FairPromptSearch(JudgeOptimizer):
             return paraphrased_by_rule(text, sample=sample)
         return paraphrased(self.writer or lm, text, sample=sample)
 
-    def _measured(self, judge: Judge, items: Sequence[RatedItem], lm: dspy.LM) -> Measured:
+    def _measured(self, judge: Judge, items: Sequence[Tried], lm: dspy.LM) -> Measured:
+        how: Any = {"lm": lm, "concurrency": self.concurrency, "on_progress": self.on_progress}
+        pairs = [one for one in items if isinstance(one, ResponsePair)]
+        if pairs:
+            found = [one for _, one in prefer_each(judge, pairs, **how)]
+            if any(was_not_asked(as_read(one)) for one in found):
+                raise OutOfBudget
+            return _of_pairs(found)
         heard = Overheard(judge)
-        said = score_batch(
-            heard, items, lm=lm, concurrency=self.concurrency, on_progress=self.on_progress
-        )
+        said = score_batch(heard, [one for one in items if isinstance(one, RatedItem)], **how)
         if any(map(was_not_asked, said)):
             raise OutOfBudget
         n_scored = sum(one.score is not None for one in said)
         return Measured(heard.mean_chances(), n_scored / len(said))
 
-    def _drawn(self, examples: Sequence[dspy.Example]) -> list[RatedItem]:
+    def _drawn(self, examples: Sequence[dspy.Example], *, in_pairs: bool) -> list[Tried]:
         items = [
             RatedItem(source=one.source, context=one.get("context"), response=one.response)
             for one in examples
@@ -331,11 +373,14 @@ class FairPromptSearch(JudgeOptimizer):
             raise InputError(
                 "no rated items to try wordings on.", hint="give a non-empty trainset."
             )
-        if len(items) > self.n_rows:
+        tried: list[Tried] = list(pairs_within_sources(items) if in_pairs else items)
+        if not tried:
+            raise InputError("no source has two responses that differ, for a pair to compare.")
+        if len(tried) > self.n_rows:
             rng = np.random.default_rng([self.seed, 21])
-            places = sorted(rng.choice(len(items), size=self.n_rows, replace=False).tolist())
-            items = [items[place] for place in places]
-        return items
+            places = sorted(rng.choice(len(tried), size=self.n_rows, replace=False).tolist())
+            tried = [tried[place] for place in places]
+        return tried
 
     def _note(
         self,

@@ -278,8 +278,12 @@ def balanced_calls(size: SearchSize) -> SearchCalls:
     n_instructions = len({one.turns[:1] for one in size.judge.templates().values()})
     n_wordings = ROUNDS * PARAPHRASES * n_instructions
     # Validation rows once more by the judge as it was, to see whether even answers agree better.
-    texts = _around(size) + size.n_selection + (1 + n_wordings) * min(TEXTS, size.n_pool)
-    return SearchCalls(most=math.ceil(size.calls * texts) + n_wordings)
+    texts = _around(size) + size.n_selection
+    protocol = size.judge.protocol
+    on_one = 2 * protocol.samples if family_of(protocol.judge).ranks else size.calls
+    tried = TEXTS if family_of(protocol.judge).ranks else min(TEXTS, size.n_pool)
+    on_wordings = (1 + n_wordings) * tried * on_one
+    return SearchCalls(most=math.ceil(size.calls * texts + on_wordings) + n_wordings)
 
 
 def miprov2_calls(size: SearchSize) -> SearchCalls:

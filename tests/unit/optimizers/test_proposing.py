@@ -34,7 +34,7 @@ from judgesmith.optimizers.search.work_queue import WorkQueue
 from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
 from judgesmith.optimizers.storage import open_storage, quiet
 from judgesmith.programs import DirectJudge
-from judgesmith.programs.families.modules import GPTScoreJudge
+from judgesmith.programs.families.modules import GPTScoreJudge, PairwiseJudge
 from judgesmith.programs.judging.runner import score_batch
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, TokenLogprob
 from judgesmith.programs.lm.dspy_lm import ClientLM
@@ -105,6 +105,35 @@ def test_the_wording_with_the_most_even_answers_is_taken():
     assert values[0] == pytest.approx(-0.8)  # all on one of five
     assert max(values) == pytest.approx(0)
     assert search.complete_
+
+
+class PrefersTheFirst(Worded):
+    """Prefers what is shown first, or by the number in it under an even wording."""
+
+    def answer(self, request):
+        if "`paraphrase`" in request.prefix.messages[0].text:
+            return super().answer(request)
+        self.asked["scores"] += 1
+        a, b = (int(one.partition(".")[0]) for one in request.user.split("Rain ")[1:])
+        even = "evenly" in request.prefix.messages[0].text
+        better = "A" if not even or a > b else "B"
+        return ModelAnswer(text=f"[[ ## better ## ]]\n{better}\n\n[[ ## completed ## ]]")
+
+
+def test_pairs_are_even_where_either_place_wins_as_often():
+    texts = [
+        dspy.Example(source=f"On day {n // 3} it rained.", context=None, response=f"Rain {n}.")
+        for n in range(12)
+    ]
+    engine = PrefersTheFirst(("Compare them evenly.",))
+    search = FairPromptSearch(lm=lm_of(engine), n_paraphrases=1, n_rows=10)
+    judge = search.compile(PairwiseJudge(weighting="none"), trainset=texts)
+    assert judge.protocol.instructions == {"compare": "Compare them evenly."}
+    assert [one.value for one in search.trials_ if one.n_rows] == [-0.5, 0.0]
+    assert engine.asked["scores"] == 2 * 2 * 10  # two wordings, both orders
+    alone = [one for one in texts if one.response == "Rain 1."]
+    with pytest.raises(ValueError, match="no source has two responses that differ"):
+        search.compile(PairwiseJudge(), trainset=alone)
 
 
 def test_ratings_are_not_read():
