@@ -90,13 +90,27 @@ def public(name: str, also: Sequence[str] = ()) -> Callable[[Callable[P, Made]],
     return decorate
 
 
+_ALSO_CALLED = {
+    "model": "lm",
+    "map": "columns",
+    "metric": "objective",
+    "num_threads": "concurrency",
+}
+_MOST_NAMED = 12
+
+
 def misfit(name: str, takes: Iterable[str], given: Iterable[str]) -> str | None:
     """Return that a function has no argument of the first name that it does not take."""
     takes = list(takes)
     unknown = next((one for one in given if one not in takes), None)
     if unknown is None:
         return None
-    hint = did_you_mean(unknown, takes, cutoff=0.75) or f"it has {', '.join(takes)}."
+    known = [one for one in dict.fromkeys(takes) if one != "self"]
+    meant = _ALSO_CALLED.get(unknown)
+    hint = f"did you mean {meant}?" if meant in known else did_you_mean(unknown, known, cutoff=0.75)
+    if hint is None:
+        some = ", ".join(known[:_MOST_NAMED])
+        hint = f"it has {some}{f' and {n} others' if (n := len(known) - _MOST_NAMED) > 0 else ''}."
     return f"{name}() has no argument {unknown!r}; {hint}"
 
 

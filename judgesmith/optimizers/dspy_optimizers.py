@@ -284,7 +284,7 @@ class DSPyMonitor(BaseCallback):
     ) -> None:
         if exception is not None:
             self.note(exception)
-        elif outputs is not None and "protocol" in outputs:
+        elif isinstance(outputs, dspy.Prediction) and "protocol" in outputs:
             tell(self.on_progress)
 
     def note(self, fault: BaseException | None) -> None:
@@ -366,6 +366,12 @@ class CandidateComparison:
     def judge(self, number: int) -> Judge:
         # Judges are kept in the order of the trials that were compared.
         return dict(zip(self.tables, self.judges.values(), strict=True)).get(number, self.start)
+
+
+def _shows_labels(student: Judge) -> bool:
+    """Return whether a rated row is a demonstration of its only predictor."""
+    predictors = student.predictors()
+    return len(predictors) == 1 and "response" in predictors[0].signature.input_fields
 
 
 def problem_of(judge: Judge, start: Judge) -> str:
@@ -505,7 +511,7 @@ class DSPyOptimizer(TextSearch):
             writer=None if str(writer.model) == OFFLINE else writer,
             n_threads=n_threads,
             seed=self.seed,
-            labelled=len(student.named_predictors()) == 1,
+            labelled=_shows_labels(student),
             settings=self.settings,
         )
         context = dspy.context(

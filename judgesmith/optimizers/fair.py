@@ -57,6 +57,9 @@ class Overheard:
     def protocol(self) -> JudgeConfig:
         return self._judge.protocol
 
+    def program(self) -> Judge:
+        return self._judge.with_protocol(self._judge.protocol)
+
     def templates(self) -> Mapping[str, Template]:
         return self._judge.templates()
 

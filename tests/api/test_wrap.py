@@ -94,19 +94,78 @@ def test_instructions_that_an_optimizer_wrote_are_kept():
 
 
 class Steps(dspy.Module):
+    """Two steps of its own, with code between them."""
+
+    def __init__(self):
+        self.rate = dspy.Predict("source, response -> explanation, score: int")
+
     def forward(self, question, answer):
-        return dspy.Prediction(rating=1)
+        found = self.rate(source=question, response=answer)
+        return dspy.Prediction(rating=1 + found.score // 25, reasoning=found.explanation)
 
 
-DEMONSTRATED = dspy.Predict(Helpful)
-DEMONSTRATED.demos = [dspy.Example(question="a", answer="b", rating=3)]
+def own_steps(**given):
+    return judgesmith.wrap(
+        Steps(), **{"scale": "1..5", "inputs": INPUTS, "output": "rating"} | given
+    )
+
+
+def test_a_module_with_code_of_its_own_scores_and_says_why():
+    verdict = own_steps()(**TEXTS)
+    assert verdict.problem is None
+    assert verdict.score in {0, 25, 50, 75, 100}
+    assert verdict.explanation
+    assert len(verdict.calls) == 1
+
+
+@pytest.mark.parametrize("optimizer", ["protocol", "reflective", "balanced", "miprov2"])
+def test_every_optimizer_compiles_a_module_and_what_it_learns_is_saved(optimizer, lm, tmp_path):
+    trials = {"n_trials": 2} if optimizer == "protocol" else {}
+    found = judgesmith.compile("sample", judge=own_steps(), optimizer=optimizer, lm=lm, **trials)
+    assert found.saved.protocol.aggregation.kind == "linear"
+    folder = found.save(tmp_path / "judge")
+    assert judgesmith.load(folder, module=Steps())(**TEXTS) == found.judge(**TEXTS)
+
+
+def test_demonstrations_and_instructions_of_a_module_survive_and_its_code_is_asked_for(tmp_path):
+    module = Steps()
+    module.rate.demos = [dspy.Example(source="a", response="b", explanation="c", score=3)]
+    module.rate.signature = module.rate.signature.with_instructions("Be strict.")
+    judge = judgesmith.wrap(module, scale="1..5", inputs=INPUTS, output="rating")
+    found = judgesmith.compile("sample", judge=judge, optimizer="none", learn_weights=False)
+    folder = found.save(tmp_path / "judge")
+    (predictor,) = judgesmith.load(folder, module=Steps()).predictors()
+    assert predictor.signature.instructions == "Be strict."
+    assert [demo.score for demo in predictor.demos] == [3]
+    with pytest.raises(judgesmith.JudgesmithError, match=r"contains no code.*module=Steps\("):
+        judgesmith.load(folder)
+    with pytest.raises(judgesmith.JudgesmithError, match="this module has module"):
+        judgesmith.load(folder, module=dspy.Predict("question, answer -> rating"))
+
+
+def test_what_a_module_returns_is_read_or_the_response_has_no_score():
+    class Answers(dspy.Module):
+        def __init__(self, answer):
+            self.answer = answer
+
+        def forward(self, source, response):
+            return self.answer
+
+    def verdict(answer, scale="1..5"):
+        return judgesmith.wrap(Answers(answer), scale=scale, output="score")(**TEXTS)
+
+    assert verdict(4).score == 75
+    assert verdict(dspy.Prediction(score="2")).score == 25
+    assert verdict(True, scale="no|yes").label == "yes"
+    assert "returned None" in verdict(None).problem
+    assert "outside" in verdict(9).problem
 
 
 @pytest.mark.parametrize(
     ("module", "given", "said"),
     [
-        (Steps(), {}, "got Steps; of a module with several steps"),
-        (DEMONSTRATED, {}, "the module has demonstrations"),
+        (Steps(), {"inputs": None}, "are the inputs question, answer"),
+        (Steps(), {"scale": None}, "on which scale is 'score'"),
         (7, {}, "got int"),
         ("-> ->", {}, "is no signature of DSPy"),
         (Helpful, {"scale": None}, "on which scale is 'rating'"),

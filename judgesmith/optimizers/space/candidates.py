@@ -86,7 +86,7 @@ def check_fixed(fixed: Sequence[str], protocol: JudgeConfig, more: Iterable[str]
 
 
 def _names(protocol: JudgeConfig) -> tuple[str, ...]:
-    names: tuple[str, ...] = family_of(protocol.judge).judge_of(protocol).space().names
+    names: tuple[str, ...] = family_of(protocol.judge).space(protocol, None).names
     return names
 
 

@@ -28,6 +28,7 @@ from judgesmith.programs.families.ensemble.members import (
     refuse_ranks,
 )
 from judgesmith.programs.families.ensemble.merging import QUESTION, n_aspects
+from judgesmith.programs.families.wrapped import ModuleConfig, live_module
 from judgesmith.programs.judging.executors import Binding, Executor, as_dspy, unnamed_model
 from judgesmith.programs.judging.program import JudgeProgram
 from judgesmith.programs.judging.prompts import Slot, Template
@@ -40,6 +41,8 @@ from judgesmith.signatures.plain_data import FrozenModel, record_faults
 from judgesmith.signatures.rubric import Criterion, Rubric
 
 if TYPE_CHECKING:
+    import dspy
+
     from judgesmith.programs.families.ensemble.judges import AnyJudge, Calibrated, Panel, Supervisor
     from judgesmith.programs.lm import AnyModel
 
@@ -474,6 +477,7 @@ def load_judge(
     lm: AnyModel | str | None = None,
     allow_models: Collection[str] = (),
     use_context: bool = False,
+    module: dspy.Module | None = None,
 ) -> AnyJudge:
     """Return the judge in ``folder`` as a DSPy module, verified: also a panel or a calibrated one.
 
@@ -493,6 +497,9 @@ def load_judge(
         Names of models that the judge may ask, of those that it was compiled with.
     use_context : bool
         Whether DSPy's current model, where there is one, stands for the judge's own.
+    module : dspy.Module or None
+        What the judge runs, where ``judgesmith.wrap`` made it of a module with code of its own;
+        its predictors take the demonstrations and instructions that were saved.
 
     Returns
     -------
@@ -520,11 +527,22 @@ def load_judge(
     >>> type(judge).__name__, verdict.problem
     ('DirectJudge', None)
     """
-    saved = load_saved(folder)
+    saved = running(load_saved(folder), module)
     judge = named_by_user(saved, lm=lm, allow_models=allow_models).program()
     if use_context:
         judge.use_context()
     return judge
+
+
+def running(saved: AnySaved, module: dspy.Module | None) -> AnySaved:
+    """Return a saved judge with the module that it runs."""
+    if module is None:
+        return saved
+    own = saved.protocol if isinstance(saved, SavedJudge) else None
+    if not isinstance(own, ModuleConfig):
+        raise InputError("the judge runs no module of yours.", hint="leave module= out.")
+    protocol = own.model_copy(update={"live": live_module(module)})
+    return saved.model_copy(update={"protocol": protocol})
 
 
 def named_by_user(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import dspy
 import numpy as np
+from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
 from judgesmith.errors import InputError
 from judgesmith.programs.families.forms import PromptFormat, prompt_format_named
@@ -36,9 +38,18 @@ from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS, CriterionLine
 from judgesmith.programs.judging.dspy_executor import ask_of
 from judgesmith.programs.judging.executors import current_lm
 from judgesmith.programs.judging.judge import FamilyJudge, Judge, chosen
-from judgesmith.programs.judging.program import ModelReply, PromptRequest, answered
+from judgesmith.programs.judging.program import (
+    ModelReply,
+    PromptRequest,
+    answered,
+    readable,
+    too_long,
+    unreadable,
+)
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.programs.lm import sampling
+from judgesmith.programs.lm.dspy_lm import collected_answers
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.results.progress import OnProgress, tell
 from judgesmith.signatures.config import InferenceSettings, JudgeConfig, Sampling
@@ -198,6 +209,79 @@ class WrappedJudge(FamilyJudge):
     def _signatures(self) -> dict[str, type[dspy.Signature]]:
         own: Any = self._settings
         return {"whole": wrapped_signature(own.question, own.answers)}
+
+
+class ModuleJudge(FamilyJudge):
+    """Run a module of the user's own, and read the score that it returns."""
+
+    _family = "module"
+
+    def adapter(self) -> dspy.Adapter:
+        """Return DSPy's current adapter: the prompts are the module's own."""
+        return dspy.settings.adapter or dspy.ChatAdapter(use_json_adapter_fallback=False)
+
+    def templates(self) -> dict[str, Template]:
+        return {}
+
+    def _signatures(self) -> dict[str, type[dspy.Signature]]:
+        return {}
+
+    def _adopt(self, protocol: JudgeConfig) -> None:
+        own: Any = protocol
+        if own.live is None:
+            raise InputError(
+                f"the judge runs the module {own.module}, and a saved judge contains no code.",
+                hint=f"give the module: judgesmith.load(folder, module={own.module}(…)).",
+            )
+        self.module = own.live.deepcopy()
+        named = dict(self.named_predictors())
+        if set(named) != set(own.questions):
+            raise InputError(
+                f"the judge was made of {own.module} with the predictors "
+                f"{', '.join(own.questions)}; this module has {', '.join(named) or 'none'}."
+            )
+        for name, text in own.questions.items():
+            named[name].signature = named[name].signature.with_instructions(text)
+        super()._adopt(protocol)
+
+    async def _reply(self, ask: PromptRequest, *, blocking: bool) -> ModelReply:
+        if ask.attempt:
+            return ModelReply(kept=True)
+        own: Any = self._settings
+        given = {name: ask.inputs.get(text) for text, name in own.inputs.items()}
+        lm = dspy.settings.lm
+        if own.temperature:
+            lm = lm.copy(temperature=own.temperature)
+        behind: dict[str, Any] = {}
+        try:
+            with dspy.context(lm=lm), sampling(sample=ask.sample), collected_answers() as heard:
+                try:
+                    found = await self._found(given, blocking=blocking)
+                finally:
+                    if heard:
+                        behind = dict(zip(("call", "answer"), heard[-1], strict=True))
+        except ContextWindowExceededError as fault:
+            return too_long(fault)
+        except AdapterParseError as fault:
+            return unreadable(str(fault).split("\n")[0], **behind)
+        fields = dict(found.items()) if isinstance(found, Mapping | dspy.Example) else {}
+        score = fields.get(own.output) if fields else found
+        if isinstance(score, bool):
+            score = "yes" if score else "no"
+        if not isinstance(score, str | int | float):
+            return unreadable(f"{own.module} returned {score!r:.80} as {own.output}.", **behind)
+        words = next((fields[one] for one in _WORDS if fields.get(one)), "")
+        return readable({"score": score, "explanation": str(words)}, **behind)
+
+    async def _found(self, given: Mapping[str, Any], *, blocking: bool) -> Any:
+        if blocking:
+            return self.module(**given)
+        if hasattr(self.module, "aforward"):
+            return await self.module.acall(**given)
+        return await asyncio.to_thread(self.module, **given)
+
+
+_WORDS = ("explanation", "reasoning", "rationale", "feedback")
 
 
 class GPTScoreJudge(FamilyJudge):

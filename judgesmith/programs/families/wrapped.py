@@ -1,17 +1,19 @@
-"""A judge made of any DSPy question: a signature, ``dspy.Predict`` or ``dspy.ChainOfThought``."""
+"""A judge made of a DSPy signature, whose question it asks, or of a module, which it runs."""
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args, get_origin
 
 from pydantic import Field, model_validator
 
 from judgesmith.errors import InputError, did_you_mean
-from judgesmith.programs.judging.answers import Kind
+from judgesmith.programs.judging.answers import Kind, demonstration_of
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily, family_of
+from judgesmith.programs.judging.scoring import Asking, Once, of_the_whole, score_on
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.plain_data import FrozenModel, record_faults
 from judgesmith.signatures.scale import Scale
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from judgesmith.programs.judging.judge import Judge
 
 TEXTS = ("source", "context", "response")
+_USUAL = ("source", "response")
 _REPLACED = re.compile(r"`(\w+)`")
 
 
@@ -94,37 +97,81 @@ WRAPPED = JudgeFamily(
 )
 
 
+class ModuleConfig(JudgeConfig):
+    """The configuration of a judge that runs a module of somebody else's making.
+
+    ``inputs`` is the module's argument by the judge's text, ``questions`` the instruction of each
+    predictor as the module has it. ``live`` is the module itself, which nothing saves.
+    """
+
+    judge: Literal["module"] = "module"
+    module: str = ""
+    inputs: Mapping[str, str] = Field(default_factory=lambda: {one: one for one in _USUAL})
+    output: str = "score"
+    questions: Mapping[str, str] = Field(default_factory=dict)
+    live: Any = Field(default=None, exclude=True, repr=False)
+
+    @property
+    def tells_rubric(self) -> bool:
+        return False
+
+
+def module_once(protocol: ModuleConfig, asking: Asking) -> Once:
+    return of_the_whole((yield from asking.of("module", score_on(protocol.answers))))
+
+
+def module_space(protocol: ModuleConfig, rubrics: Rubrics = None) -> Space:
+    return Space(choices=sampling_choices(protocol))
+
+
+MODULE = JudgeFamily(
+    name="module",
+    about="runs a DSPy module of yours (judgesmith.wrap)",
+    protocol=ModuleConfig,
+    forms=lambda protocol: {},
+    once=module_once,
+    inputs=lambda protocol, question: {},
+    space=module_space,
+    calls=lambda protocol: max(len(protocol.questions), 1) * protocol.samples,
+    judge="judgesmith.programs.families.modules:ModuleJudge",
+    runs_code=True,
+)
+
+
 def wrap(
     module: dspy.Module | type[dspy.Signature] | str,
     scale: str | Scale | None = None,
     inputs: Mapping[str, str] | None = None,
     output: str | None = None,
 ) -> Judge:
-    """Return a judge that asks the question of a DSPy signature or module.
+    """Return a judge that asks the question of a DSPy signature, or runs a DSPy module.
 
-    The judge is scored, evaluated, compared, compiled, saved and served as any other. Its prompt
-    has the instructions, the descriptions and the order of your fields, under the judge's names
-    ``source``, ``context``, ``response``, ``score`` and ``explanation``, with each text in a
-    fence.
+    The judge is scored, evaluated, compared, compiled, saved and served as any other. The prompt
+    of a signature, ``dspy.Predict`` or ``dspy.ChainOfThought`` has the instructions, the
+    descriptions and the order of your fields, under the judge's names ``source``, ``context``,
+    ``response``, ``score`` and ``explanation``, with each text in a fence. Any other module runs
+    as it is, with its own prompts; optimizers compile its predictors. A saved judge has their
+    demonstrations and instructions but no code: ``judgesmith.load(folder, module=…)`` opens it.
 
     Parameters
     ----------
-    module : dspy.Signature, str, dspy.Predict or dspy.ChainOfThought
-        The question. Instructions of a compiled module are kept, and its model if it has one.
+    module : dspy.Signature, str or dspy.Module
+        The question, or what answers it. Demonstrations and instructions of a compiled module
+        are kept, and its model if it has one.
     scale : str, Scale or None
         What the model answers on: at most 101 whole points, or labels, worst first. None takes
         the labels of a ``Literal``.
     inputs : dict of str to str or None
-        Your field for the judge's ``source``, ``context`` and ``response``. None takes fields of
-        these names.
+        Your field, or argument of ``forward``, for the judge's ``source``, ``context`` and
+        ``response``. None takes fields of these names.
     output : str or None
         Your field with the score; None takes the only one that is no text, or the only one apart
-        from ``reasoning``.
+        from ``reasoning``, of a module that of its last predictor.
 
     Raises
     ------
     InputError
-        If the module asks several questions, or its fields or scale cannot be used.
+        If its fields or scale cannot be used.
 
     Examples
     --------
@@ -139,9 +186,11 @@ def wrap(
     (True, ('source', 'response'))
     """
     predictor, signature = _asked_by(module)
+    if signature is None:
+        return _running(cast("dspy.Module", module), scale, inputs, output)
     outputs = dict(signature.output_fields)
     score = _score_field(outputs, output)
-    names = {**_names_of_inputs(signature, inputs), score: "score"}
+    names = {**_names_of_inputs(list(signature.input_fields), inputs), score: "score"}
     words = [one for one in outputs if one != score]
     if len(words) > 1 or any(outputs[one].annotation is not str for one in words):
         raise InputError(
@@ -166,11 +215,74 @@ def wrap(
     return judge
 
 
+def _running(
+    module: dspy.Module,
+    scale: str | Scale | None,
+    inputs: Mapping[str, str] | None,
+    output: str | None,
+) -> Judge:
+    """Return a judge that runs a module, whose demonstrations become the judge's."""
+    live = live_module(module)
+    named, shown = _predictors(live), _predictors(module)
+    fields = dict(list(named.values())[-1].signature.output_fields) if named else {}
+    score = output or _score_field(fields, None)
+    texts = _names_of_inputs(_arguments(live), inputs)
+    demonstrations = {
+        name: tuple(demonstration_of(demo, one.signature) for demo in one.demos)
+        for name, one in shown.items()
+        if one.demos
+    }
+    annotation = fields[score].annotation if score in fields else None
+    models = {id(one.lm): one.lm for one in named.values()}
+    with record_faults():
+        protocol = ModuleConfig(
+            module=type(module).__name__,
+            inputs={text: field for field, text in texts.items()},
+            output=score,
+            questions={name: one.signature.instructions for name, one in named.items()},
+            demonstrations=demonstrations,
+            answers=_scale_of(annotation, scale, score),
+            live=live,
+        )
+    judge: Judge = family_of("module").judge_of(protocol)
+    shared = next(iter(models.values())) if len(models) == 1 else None
+    if shared is not None:
+        judge.bind(shared)
+    return judge
+
+
+def live_module(module: dspy.Module) -> dspy.Module:
+    """Return a copy of a module without its demonstrations, which a judge has itself."""
+    live: dspy.Module = module.deepcopy()
+    live._compiled = False
+    for one in _predictors(live).values():
+        one.demos = []
+    return live
+
+
+def _predictors(module: dspy.Module) -> dict[str, Any]:
+    if not hasattr(module, "demos"):
+        return {f"module.{name}": one for name, one in module.named_predictors()}
+    return {"module": module}
+
+
+def _arguments(module: dspy.Module) -> list[str]:
+    """Return the inputs of a module: the arguments of its ``forward``, or its signature's."""
+    if (signature := getattr(module, "signature", None)) is not None:
+        return list(signature.input_fields)
+    own = list(inspect.signature(type(module).forward).parameters.values())[1:]
+    if any(one.kind is one.VAR_KEYWORD for one in own):
+        predictors = module.predictors()
+        return list(predictors[0].signature.input_fields) if predictors else []
+    return [one.name for one in own]
+
+
 def fields_named(signature: Any) -> tuple[str, ...]:
     return (*signature.input_fields, *signature.output_fields)
 
 
-def _asked_by(module: object) -> tuple[dspy.Predict | None, type[dspy.Signature]]:
+def _asked_by(module: object) -> tuple[dspy.Predict | None, type[dspy.Signature] | None]:
+    """Return the one question that is to be asked; None where the module itself is to run."""
     import dspy
 
     if isinstance(module, str):
@@ -181,17 +293,12 @@ def _asked_by(module: object) -> tuple[dspy.Predict | None, type[dspy.Signature]
     if isinstance(module, type) and issubclass(module, dspy.Signature):
         return None, module
     found: Any = module.predict if isinstance(module, dspy.ChainOfThought) else module
-    if type(found) is dspy.Predict:
-        if found.demos:
-            raise InputError(
-                "wrap: the module has demonstrations, which a judge takes from rated data.",
-                hint="wrap it before it is compiled, then compile the judge.",
-            )
+    if type(found) is dspy.Predict and not found.demos:
         return found, found.signature
+    if isinstance(module, dspy.Module):
+        return None, None
     raise InputError(
-        "wrap: expected a dspy.Signature, its text, a dspy.Predict or a dspy.ChainOfThought; got "
-        f"{type(module).__name__}.",
-        hint="of a module with several steps, wrap the predictor that gives the score.",
+        f"wrap: expected a dspy.Signature, its text or a dspy.Module; got {type(module).__name__}."
     )
 
 
@@ -201,7 +308,7 @@ def _score_field(outputs: Mapping[str, Any], named: str | None) -> str:
         found = found or [name for name in outputs if name != "reasoning"]
         if len(found) != 1:
             raise InputError(
-                f"wrap: which output is the score? There are {', '.join(outputs)}.",
+                f"wrap: which output is the score? There are {', '.join(outputs) or 'none'}.",
                 hint="name it: wrap(…, output='FIELD').",
             )
         return found[0]
@@ -213,10 +320,7 @@ def _score_field(outputs: Mapping[str, Any], named: str | None) -> str:
     return named
 
 
-def _names_of_inputs(
-    signature: type[dspy.Signature], given: Mapping[str, str] | None
-) -> dict[str, str]:
-    fields = list(signature.input_fields)
+def _names_of_inputs(fields: list[str], given: Mapping[str, str] | None) -> dict[str, str]:
     own = {name: name for name in TEXTS if name in fields} if given is None else dict(given)
     for name, field in own.items():
         if name not in TEXTS:
@@ -226,7 +330,7 @@ def _names_of_inputs(
             )
         if field not in fields:
             raise InputError(
-                f"wrap(inputs=): the signature has no input {field!r}.",
+                f"wrap(inputs=): there is no input {field!r}.",
                 hint=did_you_mean(field, fields) or f"it has {', '.join(fields)}.",
             )
     names = {field: name for name, field in own.items()}
@@ -245,6 +349,7 @@ def _scale_of(annotation: Any, given: str | Scale | None, name: str) -> Scale:
     if given is not None:
         return Scale.parse(given) if isinstance(given, str) else given
     labels = get_args(annotation) if get_origin(annotation) is Literal else ()
+    labels = ("no", "yes") if annotation is bool else labels
     if not labels:
         raise InputError(
             f"wrap: on which scale is {name!r}?", hint="name it, as in wrap(…, scale='1..5')."

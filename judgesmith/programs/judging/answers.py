@@ -634,6 +634,7 @@ def demonstration_of(demo: Any, signature: type[dspy.Signature]) -> Demonstratio
     plain = dict(demo)
     texts = {name: one for name, one in plain.items() if not isinstance(one, Mapping)}
     inputs = {name: texts[name] for name in signature.input_fields if name in texts}
+    inputs = {name: one if one is None else str(one) for name, one in inputs.items()}
     given = [name for name in signature.output_fields if plain.get(name) is not None]
     return Demonstration(
         inputs=inputs,

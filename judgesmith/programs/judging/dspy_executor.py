@@ -95,7 +95,7 @@ class AskingModule(dspy.Module):
         """Return the judgement of one response; a module that judges nothing refuses."""
         raise TypeError(f"{type(self).__name__} asks a model, and judges nothing by itself.")
 
-    def adapter(self) -> FencedAdapter:
+    def adapter(self) -> dspy.Adapter:
         """Return what lays out the questions for DSPy and reads the answers."""
         return FencedAdapter()
 
@@ -317,6 +317,17 @@ class DSPyExecutor(Executor):
         with dspy.context(lm=self._lm), our_errors():
             found: Found = self._judge.run(steps)
         return found
+
+
+class CodeExecutor(DSPyExecutor):
+    """Takes the steps of a judge whose questions its own module answers, one item to a thread."""
+
+    def __init__(self, judge: Any, lm: dspy.LM, note: Note | None = None) -> None:
+        super().__init__(judge, lm, note)
+        self._steps = judge.steps
+
+    async def judge(self, item: RatedItem) -> Judgement:
+        return await self.run(self._steps(item))
 
 
 @contextmanager

@@ -199,6 +199,7 @@ class Bindable(Interface):
 
 
 _THROUGH_DSPY = "judgesmith.programs.judging.dspy_executor:DSPyExecutor"
+_RUNNING_CODE = "judgesmith.programs.judging.dspy_executor:CodeExecutor"
 
 
 class Executor(ABC):
@@ -224,6 +225,9 @@ class Executor(ABC):
         note = another_model(judge, lm)
         named: Any = getattr(judge, "named_predictors", tuple)
         has_settings = any(one.config for _, one in named())
+        if family_of(judge.protocol.judge).runs_code:
+            running: Executor = at(_RUNNING_CODE)(judge, as_dspy(lm), note)
+            return running
         if has_settings or None in map(lm_client_of, (lm, *own.values())):
             slow: Executor = at(_THROUGH_DSPY)(judge, as_dspy(lm), note)
             return slow

@@ -90,6 +90,8 @@ class JudgeFamily:
         What ``--judge`` and the configuration's ``judge`` call it; what it does, in one sentence.
     protocol : type of JudgeConfig
         Its configuration.
+    runs_code : bool
+        Whether a Python module answers, not prompts that are rendered here.
     judge : class or str
         The ``Judge``. It needs DSPy, and is imported when it is used if it is named by its place,
         ``module:name``.
@@ -145,6 +147,7 @@ class JudgeFamily:
     scores_texts: bool = False
     reads_references: bool = False
     is_portable: bool = False
+    runs_code: bool = False
     calls: Callable[[Any], int] = once_per_sample
     efforts: Callable[[Any, int], dict[str, Effort]] = spread_evenly
     roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -228,6 +231,7 @@ _SHIPPED_IN = {
     "wrapped": "wrapped:WRAPPED",
     "judge-model": "trained:JUDGE_MODEL",
 }
+_OF_CODE = {"module": "judgesmith.programs.families.wrapped:MODULE"}  # by wrap alone: never listed
 SHIPPED = {name: f"judgesmith.programs.families.{place}" for name, place in _SHIPPED_IN.items()}
 """Where the families of the package are, in the order in which they are listed."""
 
@@ -304,8 +308,8 @@ def family_of(name: str) -> JudgeFamily:
     """
     if name not in _FAMILIES:
         _register_installed()
-    if name in _FAMILIES:
-        return _loaded(_FAMILIES[name])
+    if (found := _FAMILIES.get(name) or _OF_CODE.get(name)) is not None:
+        return _loaded(found)
     raise UnknownJudgeError(
         f"no judge is called {str(name)[:80]!r}: there are {', '.join(_FAMILIES)}.",
         hint=did_you_mean(name, _FAMILIES),
