@@ -14,7 +14,7 @@ from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.tuning import check_searched
 from judgesmith.experiments.specs.faults import meant, unknown_name
 from judgesmith.experiments.specs.grid import Cell
-from judgesmith.experiments.specs.parts import JudgeSpec
+from judgesmith.experiments.specs.parts import MOST_IN_SUBSETS, JudgeSpec
 from judgesmith.experiments.specs.published import read_published
 from judgesmith.experiments.specs.settings import MisfitError, combined, protocol_of, said_plainly
 from judgesmith.experiments.specs.spec import Spec
@@ -223,6 +223,12 @@ def _check_panel(spec: Spec, name: str, judge: JudgeSpec, blame: Blame) -> None:
         blame(
             ("judges", name, "at_least"),
             f"a panel of {len(judge.panel)} has no {judge.at_least} members; give fewer.",
+        )
+    if judge.subsets and len(judge.panel) > MOST_IN_SUBSETS:
+        blame(
+            ("judges", name, "subsets"),
+            f"{len(judge.panel)} judges have {2 ** len(judge.panel) - 1:,} subsets; at most "
+            f"{MOST_IN_SUBSETS} judges are compared so.",
         )
     for number, member in enumerate(judge.panel):
         if member not in spec.judges:

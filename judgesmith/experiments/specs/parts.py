@@ -6,6 +6,7 @@ Every field is called like the option of the command line that says the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
@@ -146,9 +147,12 @@ class DataSpec(SpecPart):
 
 Kind = Literal["compiled", "recorded", "panel", "saved"]
 
+MOST_IN_SUBSETS = 10
+"""Members of a panel whose subsets are judges, too: 1,013 of them."""
+
 _OF_KINDS: Mapping[Kind, tuple[str, ...]] = {
     "recorded": ("recorded", "name", "criterion", "scale"),
-    "panel": ("panel", "score", "at_least"),
+    "panel": ("panel", "score", "at_least", "subsets"),
     "saved": ("saved",),
 }
 _ALSO: Mapping[Kind, tuple[str, ...]] = {"saved": ("model",)}
@@ -191,6 +195,7 @@ class JudgeSpec(SpecPart):
     panel: Names = ()
     score: Literal["mean", "median"] = "mean"
     at_least: Positive | None = None
+    subsets: Switch = False
 
     @property
     def kind(self) -> Kind:
@@ -198,6 +203,20 @@ class JudgeSpec(SpecPart):
         if self.saved:
             return "saved"
         return "recorded" if self.recorded else "panel" if self.panel else "compiled"
+
+    def subset_panels(self, name: str) -> dict[str, JudgeSpec]:
+        """Return the smaller panels that ``subsets`` asks for, named by numbers of members."""
+        if not self.subsets or len(self.panel) > MOST_IN_SUBSETS:
+            return {}
+        alone = self.model_copy(update={"subsets": False, "at_least": None})
+        numbers = range(1, len(self.panel) + 1)
+        return {
+            f"{name} {'+'.join(map(str, own))}": alone.model_copy(
+                update={"panel": tuple(self.panel[at - 1] for at in own)}
+            )
+            for size in range(2, len(self.panel))
+            for own in combinations(numbers, size)
+        }
 
     @model_validator(mode="after")
     def _is_of_one_kind(self) -> Self:

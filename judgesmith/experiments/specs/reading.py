@@ -229,6 +229,9 @@ class _Reader:
             except ValidationError as fault:
                 self._tell(fault, (section, name), type(stand_in))
                 self.stood_in_for.add((section, name))
+        for name, one in list(made.items()):
+            if isinstance(one, JudgeSpec) and made.keys() >= set(one.panel):
+                made.update(one.subset_panels(name))
         return made or {"…": stand_in}
 
     def _budget(self, given: dict[str, Any]) -> SpecBudget:

@@ -26,7 +26,7 @@ ONE_SET = {
     "dhp": ("summeval", ["g-eval", "g-eval-five"]),
     "dual-perspective": ("summeval", ["direct-5-ten", "direct-10-ten", "direct-5", "direct-10"]),
     "exemplars": ("summeval", ["exemplars-5", "exemplars-2", "direct"]),
-    "openlgauge": ("qags", ["annotator", "points", "panel-2"]),
+    "openlgauge": ("qags", ["annotator", "points", "words", "panel-5"]),
 }
 
 
@@ -66,6 +66,9 @@ def one_set(name):
     plain["data"][data]["targets"] = plain["data"][data]["targets"][:1]
     if judges is not None:
         plain["judges"] = {one: plain["judges"][one] for one in judges}
+        for one in plain["judges"].values():
+            if "panel" in one:
+                one["panel"] = [member for member in one["panel"] if member in judges]
     plain["optimizers"] = {"none": {}}
     plain.pop("leave_out", None)
     return json.dumps(plain)
@@ -97,6 +100,18 @@ def test_a_papers_template_ends_with_its_table_and_resumes(
     assert all(one["differs"] for one in ours if one["published_model"])
     assert paper.tables[0].source in done.out
     assert "published / here" in (folder / "run" / "leaderboard.md").read_text(encoding="utf-8")
+
+
+def test_every_subset_of_a_panel_is_a_judge_that_asks_nothing():
+    spec = spec_of(template_text("openlgauge"))
+    panels = {name: one.panel for name, one in spec.judges.items() if one.panel}
+    assert len(panels) == 2**5 - 1 - 5
+    assert panels["panel-5 1+3"] == ("annotator", "points-and-words")
+    many = {f"j{n}": {} for n in range(11)}
+    lines = json.dumps({"name": "n", "data": {"d": {"path": "sample"}}, "optimizers": ["none"]})
+    judges = json.dumps({"judges": {**many, "all": {"panel": [*many], "subsets": True}}})
+    with pytest.raises(ValueError, match="11 judges have 2,047 subsets"):
+        spec_of(f"{lines[:-1]}, {judges[1:]}")
 
 
 def test_a_template_runs_by_its_name(run, data, monkeypatch):
