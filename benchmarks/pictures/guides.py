@@ -1,8 +1,9 @@
-"""Pictures of reports and of the page to try a judge, as the guides show them.
+"""Pictures of reports, of the page to try a judge and of the studio, as the guides show them.
 
-Chromium takes each of them wide, dark and on a phone: ``.ci/services/chromium .venv/bin/python -m
+Chromium takes them: ``.ci/services/chromium .venv/bin/python -m
 benchmarks run pictures``. The report is that of a small experiment on the bundled sample with the
-offline model, which takes half a minute; the page has a judge that marks errors.
+offline model, which takes half a minute; the page has a judge that marks errors, and the studio
+two judges of the bundled verdicts.
 """
 
 import io
@@ -16,6 +17,7 @@ from typing import Any
 
 from benchmarks.harness import ROOT, NotRun, Row, benchmark
 from judgesmith.cli import main
+from judgesmith.signatures import Rubric
 
 FOLDER = str(ROOT / "docs" / "pictures")
 COLOURS = 64
@@ -133,4 +135,66 @@ def page_pictures(*, folder: str = FOLDER) -> Iterator[Row]:
                 top = "#texts" if kind == "phone" else "body"
                 page.do(f"document.querySelector('{top}').scrollIntoView()")
                 yield saved(io.BytesIO(page.picture()), Path(folder) / f"serve-{kind}.png")
+        browser.close()
+
+
+STUDIO = {
+    "home": ("/", 1100, 900, False),
+    "label": ("/label", 1100, 800, False),
+    "review": ("/review", 1100, 900, False),
+    "judge": ("/judges/v2", 1100, 1300, False),
+    "dark": ("/rubric", 1100, 900, True),
+    "phone": ("/label", 390, 1000, False),
+}
+
+
+def project_with_judges(folder: Path) -> None:
+    """Make a project folder with labels of two raters, an edited rubric and two judges."""
+    from judgesmith import read
+    from judgesmith.studio import Choices, Compilation, Project
+
+    folder.mkdir()
+    verdicts = read("sample-verdicts")
+    texts = {"source_id", "system_id", "source", "context", "response"}
+    rows = "".join(item.model_dump_json(include=texts) + "\n" for item in verdicts)
+    (folder / "answers.jsonl").write_text(rows, encoding="utf-8")
+    about = "data: answers.jsonl\nlabels: [fail, pass]\n"
+    (folder / "judgesmith.yaml").write_text(about, encoding="utf-8")
+    labels = {item.key: int(item.human["overall"][0]) for item in verdicts}
+    project = Project(folder)
+    compilation = Compilation(project)
+    for number in range(2):
+        for rater, n in (("anna", 20), ("ben", 12)):
+            for key, by, _ in project.next_rows(rater, n=n):
+                value = ("fail", "pass")[labels[key]]
+                project.store.rate(rater, key, "overall", value, chosen_by=by)
+        compilation.start(Choices(effort="light", rubric=number > 0))
+        if compilation.wait() != "done":
+            raise NotRun(compilation.state["line"])
+        if not number:
+            rubric = Rubric(task="Judge an answer of a shop.", criteria={"help": "Does it help?"})
+            project.store.save_rubric(rubric.to_yaml(), why="from a review")
+    project.close()
+
+
+@benchmark(quick=NO_QUICK)
+def studio_pictures(*, folder: str = FOLDER) -> Iterator[Row]:
+    """The pictures of the studio that docs/how-to/studio.md shows."""
+    chromium()
+    from devtools import Chromium
+    from serving_page import studio
+
+    with tempfile.TemporaryDirectory() as name:
+        project_with_judges(Path(name) / "support")
+        browser = Chromium(Path(name))
+        with studio(Path(name) / "support") as link:
+            page = browser.opened("about:blank")
+            page.ask("Page.navigate", url=link)
+            page.wait("location.pathname === '/'", loaded=True)
+            for kind, (path, width, height, dark) in STUDIO.items():
+                page.screen(width, height, dark=dark)
+                page.go(link.partition("/enter")[0] + path)
+                if path == "/label":
+                    page.wait("document.querySelector('fieldset')")
+                yield saved(io.BytesIO(page.picture()), Path(folder) / f"studio-{kind}.png")
         browser.close()

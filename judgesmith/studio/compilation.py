@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from judgesmith.data.sheets.ratings import selection_chance, was_chosen
 from judgesmith.drafts import put_text
 from judgesmith.errors import InputError, JudgesmithError
 from judgesmith.results.progress import SWITCH
+from judgesmith.signatures import RatedItem
 from judgesmith.signatures.plain_data import json_line
 from judgesmith.studio.project import Project
 from judgesmith.studio.store import confirmed_mark
@@ -87,6 +89,13 @@ class Compilation:
         mark = confirmed_mark(self.project.folder, self.endpoint)
         return not self.endpoint or self.project.store.agreed(mark)
 
+    def _check_confirmed(self) -> None:
+        if not self.confirmed():
+            raise InputError(
+                f"texts of this folder would go to {self.endpoint}.",
+                hint="confirm that first, on the compile page.",
+            )
+
     def confirm(self) -> None:
         """Note that texts and a key may be sent to the endpoint from this folder."""
         self.project.store.agree(confirmed_mark(self.project.folder, self.endpoint))
@@ -107,12 +116,25 @@ class Compilation:
         folder.mkdir(parents=True, exist_ok=True)
         try:
             self._prepare(folder)
-            told, fault, _ = self._run([*self._compile(0, choices), "--dry-run"])
+            told, fault, _ = self._run([*self._compile(0, choices), "--dry-run"], aside=True)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         if fault or told is None:
             raise InputError(fault or "the estimate said nothing.")
         return told
+
+    def judged(self, number: int, item: RatedItem) -> dict[str, Any]:
+        """Return what judge ``vN`` says of a text, as a row that ``score`` writes."""
+        self._check_confirmed()
+        with tempfile.TemporaryDirectory() as name:
+            given, output = Path(name) / "item.jsonl", Path(name) / "scores.jsonl"
+            put_text(given, item.model_dump_json(include={"source", "context", "response"}) + "\n")
+            call = ["score", f"judges/v{number}", str(given), "-o", str(output)]
+            _, fault, _ = self._run([*call, "--max-unscored=1", *self._model()], aside=True)
+            if fault:
+                raise InputError(fault)
+            found: dict[str, Any] = json.loads(output.read_text("utf-8"))
+        return found
 
     def start(self, choices: Choices, *, resume: bool = False) -> int:
         """Begin a compilation in the background, and return the number of its judge.
@@ -132,10 +154,7 @@ class Compilation:
         with self._lock:
             if self.state["status"] in ("running", "stopping"):
                 raise InputError("a compilation runs already.", hint="stop it first.")
-            if not self.confirmed():
-                raise InputError(
-                    f"texts of this folder would go to {self.endpoint}.", hint="confirm that first."
-                )
+            self._check_confirmed()
             left = self.unfinished
             number = left if resume and left else self._next_number()
             folder = self.project.run_folder(number)
@@ -287,8 +306,13 @@ class Compilation:
             found += ["--price", f"{name}={price}" if name else price]
         return found
 
-    def _run(self, arguments: list[str]) -> tuple[dict[str, Any] | None, str, int]:
-        """Run a command, and return the object it printed, what it broke on, and its status."""
+    def _run(
+        self, arguments: list[str], *, aside: bool = False
+    ) -> tuple[dict[str, Any] | None, str, int]:
+        """Run a command, and return the object it printed, what it broke on, and its status.
+
+        Progress of one ``aside`` is not told, and ``stop`` does not end it.
+        """
         process = subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "judgesmith", *arguments, "--json"],
             cwd=self.project.folder,
@@ -301,15 +325,17 @@ class Compilation:
             errors="replace",
             start_new_session=True,  # Ctrl-C reaches it as a request of ours, once
         )
-        self._process = process
+        if not aside:
+            self._process = process
         faults: list[str] = []
-        reader = threading.Thread(target=self._listen, args=(process, faults))
+        reader = threading.Thread(target=self._listen, args=(process, faults, aside))
         reader.start()
         assert process.stdout is not None
         out = process.stdout.read()
         code = process.wait()
         reader.join()
-        self._process = None
+        if not aside:
+            self._process = None
         try:
             told = json.loads(out)
         except ValueError:
@@ -320,7 +346,7 @@ class Compilation:
             return told, "", code
         return None, faults[-1] if faults else f"the command ended with status {code}.", code
 
-    def _listen(self, process: subprocess.Popen[str], faults: list[str]) -> None:
+    def _listen(self, process: subprocess.Popen[str], faults: list[str], aside: bool) -> None:
         assert process.stderr is not None
         for line in process.stderr:
             try:
@@ -331,7 +357,7 @@ class Compilation:
                 continue
             if "error" in said:
                 faults.append(" ".join(filter(None, (said["error"], said.get("hint")))))
-            elif "stage" in said:
+            elif "stage" in said and not aside:
                 self._tell(**{name: said.get(name) for name in ("stage", "done", "total", "line")})
 
     def _enqueue(self, number: int) -> None:

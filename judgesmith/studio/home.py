@@ -167,7 +167,7 @@ def next_steps(project: Project, state: dict[str, Any], n_reviews: int) -> list[
     steps: list[tuple[str, str]] = []
     known = state["labelled"] + state["rated"]
     judges = project.judges
-    if known < _ENOUGH:
+    if known < _ENOUGH and not judges:
         steps.append((f"Label {_ENOUGH - known} more rows for a first judge.", "/label"))
     scales = list(project.criteria.values())
     if state["labelled"] and len(scales) == 1 and scales[0].labels:

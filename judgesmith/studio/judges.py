@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
 
 from judgesmith.experiments.evaluate.card import card_sections
 from judgesmith.programs.artifacts.record import SavedEstimate
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.programs.artifacts.test_rows import read_rows
 from judgesmith.programs.serving.requests import Refusal
+from judgesmith.signatures import RatedItem
+from judgesmith.studio.access import posted
 from judgesmith.studio.home import job_facts
-from judgesmith.studio.pages import Studio, person_of
+from judgesmith.studio.pages import Studio, as_json_response, person_of
 from judgesmith.studio.project import Project
 from judgesmith.studio.review import rows_with_scores
 
@@ -26,6 +29,7 @@ class Changed:
     """A row that one judge scores right and another one wrong."""
 
     key: str
+    text: str
     people: str
     before: str
     now: str
@@ -40,7 +44,7 @@ def changed_rows(project: Project, number: int) -> tuple[list[Changed], list[Cha
         old = before.get(key)
         if old is None or one.apart is None or old.apart is None:
             continue
-        row = Changed(key=key, people=one.people, before=old.said, now=one.said)
+        row = Changed(key=key, text=one.text, people=one.people, before=old.said, now=one.said)
         if one.is_wrong and not old.is_wrong:
             broken.append(row)
         if old.is_wrong and not one.is_wrong:
@@ -59,6 +63,27 @@ def gain_text(compared: dict[str, Any]) -> str:
     chance = aim["gain"].get("p_value")
     luck = "" if chance is None else f", p = {chance:.2g}"
     return f"{name} changes by {gain.text('+.3f')}{luck}, on {rows} that neither was made from."
+
+
+class Tried(BaseModel):
+    """A text to try a judge on."""
+
+    source: str = ""
+    context: str = ""
+    response: str = Field(min_length=1)
+
+
+def judgement_text(found: dict[str, Any]) -> str:
+    """Return what a judge says of a text, a line a part."""
+    said = [found.get("label") or found["problem"] or f"score {found['score']:.3g}"]
+    if chances := found.get("probability"):
+        said.append(", ".join(f"{label} {chance:.0%}" for label, chance in chances.items()))
+    said.append(found["explanation"])
+    for name, one in found["criteria"].items():
+        points = "no score" if one.get("score") is None else f"{one['score']:.3g}"
+        said.append(f"{name}: {points}. {one.get('explanation') or ''}".rstrip())
+    said += [f"“{one['text']}”: {one.get('explanation') or ''}" for one in found["errors"]]
+    return "\n".join(filter(None, said))
 
 
 def _told(project: Project, number: int, name: str) -> dict[str, Any]:
@@ -87,13 +112,25 @@ def judges_routes(studio: Studio) -> APIRouter:
             "before": before[-1] if before else None,
             "fixed": fixed[:_MOST],
             "broken": broken[:_MOST],
+            "example": project.first_item,
             "card": card_sections(saved, read_rows(project.judge_folder(number))),
         }
 
-    @router.get("/judges/v{number}")
-    async def page(request: Request, number: int) -> Response:
+    def check(number: int) -> None:
         if number not in project.judges:
             raise Refusal(404, "address", f"there is no judge v{number}.", where="address")
+
+    @router.get("/judges/v{number}")
+    async def page(request: Request, number: int) -> Response:
+        check(number)
         return studio.page("judge", person_of(request), **await studio.call(shown, number))
+
+    @router.post("/api/judges/v{number}/try")
+    async def attempt(request: Request, number: int) -> Response:
+        sent = await posted(request, Tried)
+        check(number)
+        item = RatedItem(**sent.model_dump())
+        found = await studio.call(studio.compilation.judged, number, item)
+        return as_json_response({"said": judgement_text(found)})
 
     return router

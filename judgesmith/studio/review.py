@@ -30,6 +30,7 @@ class ScoredRow:
     """A labelled row with a judge's word on it."""
 
     key: str
+    text: str
     criterion: str
     scale: Scale
     values: tuple[float, ...]
@@ -104,6 +105,7 @@ def rows_with_scores(
         score = found.get("score")
         yield ScoredRow(
             key=item.key,
+            text=item.response[:80],
             criterion=criterion,
             scale=scale,
             values=values,

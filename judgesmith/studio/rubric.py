@@ -75,11 +75,11 @@ class Version:
 def present_rubric(project: Project) -> tuple[Rubric | None, str]:
     """Return the rubric as it was edited last, else that of the newest judge, and whence it is."""
     if (found := project.rubric) is not None:
-        return found, "edited here"
+        return found, "was edited here"
     for number in reversed(project.judges):
         protocol = getattr(load_saved(project.judge_folder(number)), "protocol", None)
         if protocol is not None:
-            return protocol.rubric, f"of v{number}"
+            return protocol.rubric, f"is that of v{number}"
     return None, ""
 
 

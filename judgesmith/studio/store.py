@@ -173,7 +173,10 @@ class Store:
             self._db.executescript(_SCHEMA)
         except (OSError, sqlite3.Error) as fault:
             said = f"cannot be used as a store of ratings: {fault}."
-            raise FileError(said, at=self.place) from None
+            hint = (
+                "the studio writes into its folder: make it writable, or copy it to one of yours."
+            )
+            raise FileError(said, at=self.place, hint=hint) from None
 
     def close(self) -> None:
         """Close the file."""

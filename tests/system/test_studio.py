@@ -397,6 +397,12 @@ def test_folder_without_project_file_or_data(tmp_path, capsys):
         assert said in capsys.readouterr().err
 
 
+def test_a_folder_that_cannot_be_written(tmp_path):
+    with pytest.raises(OSError, match="cannot be used as a store of ratings") as fault:
+        Store(tmp_path)
+    assert "make it writable" in fault.value.hint
+
+
 def test_other_addresses_take_tls(tmp_path, capsys):
     folder = write_project(tmp_path / "p", some_rows(3))
     assert main(["studio", str(folder), "--host", "0.0.0.0"]) == 2

@@ -58,7 +58,8 @@ def command(
         )
     with blaming("--rater"):
         people = [OWNER, *map(rater_of, raters)]
-    project = Project(folder)
+    reading = "reading and indexing all rows, once for this data …"
+    project = Project(folder, on_index=lambda: say(reading, err=True))
     app = studio_app(project, hosts=[name.lower()] if name else [])
     bound = listening(host, port)
     address = address_of(bound) if name is None else f"https://{name}"

@@ -28,8 +28,6 @@ from judgesmith.experiments.compile.versions import (
 )
 from judgesmith.metrics.verdicts.threshold import rows_to_show
 from judgesmith.optimizers import rated_example
-from judgesmith.optimizers.objectives.base import Objective
-from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import (
     IntArray,
@@ -132,14 +130,12 @@ def parts_of(
     split, n_chosen = _without_known(
         split, np.asarray([was_chosen(dataset[i]) for i in rated.tolist()]), groups, rows=by_rows
     )
-    hidden = [place for place, item in enumerate(dataset) if not may_be_shown(item)]
-    _refuse_hidden_demonstrations(settings, {dataset[place].key for place in hidden})
     pool, chosen = pool_and_selection(
         groups[split.tuning],
         values[split.tuning],
         n_demonstrations=max(settings.n_to_show, n_explained(dataset, settings)),
         rng=np.random.default_rng([settings.seed, 11]),
-        withheld=dataset.groups[hidden],
+        withheld=_never_shown(dataset, settings),
     )
     selection = rows(split.tuning[chosen], changed)
     if selection is None:
@@ -163,21 +159,20 @@ def parts_of(
         pool_places=pool_places,
         versions=changed,
     )
-    _check_objective(settings.aims, parts, targets)
-    for part, what_for in ((selection, "validation"), (parts.heldout, "test")):
-        if part is not None:
-            check_rankable(part.items, judge=settings.protocol.judge, what_for=what_for)
+    _check_parts(settings, parts, targets)
     return parts
 
 
-def _refuse_hidden_demonstrations(settings: CompileSettings, hidden: set[str]) -> None:
-    """Refuse a judge to start from that shows rows which are never to be demonstrations."""
-    n = len(hidden.intersection(shown_keys(settings.protocol.demonstrations)))
-    if n:
+def _never_shown(dataset: DataSet, settings: CompileSettings) -> NDArray[np.intp]:
+    """Return groups with rows that are never to be demonstrations, as those of no start are."""
+    hidden = [place for place, item in enumerate(dataset) if not may_be_shown(item)]
+    shown = set(shown_keys(settings.protocol.demonstrations))
+    if n := sum(dataset[place].key in shown for place in hidden):
         raise InputError(
             f"the judge to start from shows {n} of the rows that are never to be demonstrations.",
             hint="leave that judge out, or mark other rows.",
         )
+    return dataset.groups[hidden]
 
 
 def _rows(
@@ -266,11 +261,9 @@ def _readable(text: str, length: int) -> str:
     return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"
 
 
-def _check_objective(
-    found: Objective | SeveralObjectives, parts: Parts, targets: ChosenTargets
-) -> None:
-    """Refuse an objective that these ratings cannot tell judges apart by."""
-    for objective in found.each:
+def _check_parts(settings: CompileSettings, parts: Parts, targets: ChosenTargets) -> None:
+    """Refuse an objective, or a family, that these ratings cannot tell judges apart by."""
+    for objective in settings.aims.each:
         if not objective.checked_on_ratings:
             continue
         for part in (*parts.tuning, parts.heldout):
@@ -283,6 +276,9 @@ def _check_objective(
                         "rated responses per source, @system several systems"
                         + (", discernment a changed version." if part.kinds else ".")
                     )
+    for part, what_for in ((parts.selection, "validation"), (parts.heldout, "test")):
+        if part is not None:
+            check_rankable(part.items, judge=settings.protocol.judge, what_for=what_for)
 
 
 def _without_known(

@@ -34,7 +34,7 @@ from pydantic import (
 from judgesmith.drafts import draft_beside, put, tidy, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults, hint_of, sentence_of
 from judgesmith.front_door import at
-from judgesmith.programs.artifacts.test_rows import ROWS_FILE, JudgedRow, rows_text
+from judgesmith.programs.artifacts.test_rows import ROWS_FILE, JudgedRow, read_rows, rows_text
 from judgesmith.programs.judging.metric import AsMetric
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.registry import UnknownJudgeError
@@ -361,6 +361,7 @@ class SavedRecord(AsMetric, FrozenModel):
     history: tuple[Plain, ...] = ()
     settings: Plain = Field(default_factory=dict)
     reference: Plain = Field(default_factory=dict)
+    _loaded_from: Path | None = PrivateAttr(None)
 
     @model_serializer(mode="wrap")
     def _own_first(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -410,12 +411,16 @@ class SavedRecord(AsMetric, FrozenModel):
     def save(
         self, folder: str | Path, *, overwrite: bool = False, rows: Sequence[JudgedRow] = ()
     ) -> Path:
-        """Write the judge to ``folder``, with what it said of test rows: all of it, or nothing."""
+        """Write the judge to ``folder``, with what it said of test rows: all of it, or nothing.
+
+        Without ``rows`` a loaded judge takes along those of the folder that it was loaded from.
+        """
         named, folder = (
             folder,
             Path(folder).resolve(),
         )  # through a link, to the folder that it names
         tidy(folder)
+        rows = rows or self._rows_where_loaded()
         if folder.exists():
             _refuse_to_lose(folder, named, overwrite=overwrite)
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -425,6 +430,16 @@ class SavedRecord(AsMetric, FrozenModel):
                 write_synced(draft / ROWS_FILE, rows_text(rows))
             put(draft, folder)
         return folder
+
+    def _rows_where_loaded(self) -> Sequence[JudgedRow]:
+        """Return the rows of the folder it was loaded from, if the same judge is still there."""
+        if self._loaded_from is None:
+            return ()
+        try:
+            same = SavedRecord.load(self._loaded_from).fingerprint == self.fingerprint
+            return read_rows(self._loaded_from) if same else ()
+        except (ValueError, OSError):
+            return ()
 
     @file_faults()
     def _write(self, folder: Path) -> None:
@@ -522,6 +537,7 @@ class SavedRecord(AsMetric, FrozenModel):
             raise SavedJudgeError(
                 f"cannot be read as a judge: {sentence_of(fault)}", at=path, hint=hint_of(fault)
             ) from None
+        judge._loaded_from = path.parent.resolve()
         return judge
 
     @classmethod

@@ -31,14 +31,16 @@ document.addEventListener("submit", async (event) => {
   const body = {};
   for (const [name, value] of new FormData(form, event.submitter)) body[name] = value;
   for (const box of form.querySelectorAll("input[type=checkbox]")) body[box.name] = box.checked;
+  const done = form.querySelector("[data-done]");
   try {
     tell("");
+    if (done) [done.hidden, done.textContent] = [false, "…"];
     const found = await asked(form.dataset.send, body);
-    const done = form.querySelector("[data-done]");
     if (done) done.textContent = found.said ?? "Saved.";
     else if (form.dataset.then) location.assign(form.dataset.then);
     else location.reload();
   } catch (error) {
+    if (done) done.hidden = true;
     tell(error.message);
     fault.scrollIntoView({ block: "nearest" });
   }

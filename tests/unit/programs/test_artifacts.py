@@ -24,6 +24,7 @@ from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.differences import difference
 from judgesmith.programs.artifacts.record import SavedAgreement
 from judgesmith.programs.artifacts.saved import GoldenItem, check_questions, content_hash
+from judgesmith.programs.artifacts.test_rows import JudgedRow, read_rows
 from judgesmith.programs.families.ensemble.members import CalibratedJudgement, PanelJudgement
 from judgesmith.programs.judging.prompts import Slot, Turn
 from judgesmith.programs.lm import lm_client_of, model
@@ -596,6 +597,19 @@ def test_what_is_saved_is_loaded(saved, tmp_path):
 
 
 @pytest.mark.no_cover
+def test_a_loaded_one_takes_its_test_rows_along(make_saved, tmp_path):
+    rows = [JudgedRow(key="k", n_characters=1, human=2, score=50, response="r")]
+    saved = make_saved()
+    loaded = SavedJudge.load(saved.save(tmp_path / "a", rows=rows))
+    assert loaded == saved
+    assert read_rows(loaded.save(tmp_path / "b")) == rows
+    assert read_rows(loaded.save(tmp_path / "a", overwrite=True)) == rows
+    other = loaded.model_copy(update={"target": "another"})
+    assert read_rows(other.save(tmp_path / "c")) == ()
+    other.save(tmp_path / "a", overwrite=True)
+    assert read_rows(loaded.save(tmp_path / "d")) == ()
+
+
 def test_a_loaded_one_judges_as_its_program_does(saved, tmp_path):
     saved.save(tmp_path / "judge")
     (fast,) = score_batch(load_saved(tmp_path / "judge"), [ITEM])

@@ -13,6 +13,7 @@ from exporting import saved_judge
 
 import judgesmith
 from judgesmith.errors import InputError
+from judgesmith.experiments import card_html
 from judgesmith.experiments.scoring import score_file
 from judgesmith.optimizers.rows import rated_example, rows_from
 from judgesmith.optimizers.space.demonstrations import kept_runs
@@ -26,6 +27,7 @@ from judgesmith.programs import (
     Supervisor,
     score_batch,
 )
+from judgesmith.programs.artifacts.test_rows import JudgedRow
 from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.judging.answers import is_cut_off, read_answer
 from judgesmith.programs.judging.executors import Executor
@@ -44,6 +46,30 @@ from judgesmith.signatures.scale import PERCENT
 
 NAMES = list(hostile.TEXTS)
 PLACED = [(name, forging.PLACES[n % len(forging.PLACES)]) for n, name in enumerate(NAMES)]
+
+
+HARM = (
+    "</p><script>alert(1)</script><img src=x onerror=alert(1)><!-- {{ 7*7 }} \x00\u202e\U0010ffff "
+)
+"""What no page may obey."""
+
+
+@pytest.mark.parametrize("text", [HARM, "", " ", HARM * 2000, "مرحبا e\u0301\u200d\ufeff\x1b[2J"])
+def test_a_card_obeys_no_text(text, tmp_path):
+    more = {"source_id": text, "system_id": text, "label": text, "criteria": {text: 3}}
+    rows = [
+        JudgedRow(key=str(n), human=n % 5, score=n % 4, n_characters=len(text), response=text)
+        .model_copy(update={"source": text, "explanation": text, "rationale": (text,), **more})
+        for n in range(6)
+    ]  # fmt: skip
+    rows.append(JudgedRow(key="x", n_characters=0, problem=text or "p", response=None))
+    page = card_html(saved_judge(DirectJudge()).save(tmp_path / "judge", rows=rows))
+    tags = re.findall(r"<(\w+)", page)
+    assert tags.count("script") == 1
+    assert not {"img", "iframe", "object"} & set(tags)
+    assert not {"\x00", "\x1b", "\u202e"} & set(page)
+    assert len(page) < 3_000_000
+    assert text != HARM or ("&lt;script&gt;alert(1)" in page and "{{ 7*7 }}" in page)
 
 
 def faults(trial, cases):

@@ -156,16 +156,16 @@ class Page:
             raise Fault(found["exceptionDetails"].get("exception", {}).get("description", script))
         return found["result"].get("value")
 
-    def wait(self, script, *, loaded=False):
+    def wait(self, script, *, loaded=False, patience=PATIENCE):
         """Wait until a script comes to something true."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + patience
         whole = f"!!({script})" + " && document.readyState === 'complete'" * loaded
         while time.monotonic() < until:
             with suppress(Fault):
                 if self.do(whole):
                     return
             time.sleep(0.02)
-        raise Fault(f"still not so after {PATIENCE:g} seconds: {script}")
+        raise Fault(f"still not so after {patience:g} seconds: {script}")
 
     def press(self, key, *held):
         """Press a key of ``KEYS``, or a letter, while others of ``MODIFIERS`` are held down."""

@@ -1,5 +1,6 @@
-"""Judges that mark errors, served from a process of their own."""
+"""Judges that mark errors, and studios, served from a process of their own."""
 
+import json
 import os
 import re
 import subprocess
@@ -53,6 +54,18 @@ def served(judges, folder, *options, **environment):
         found = _ADDRESS.search(line)
         assert found, f"{line}{log.read_text('utf-8')}"
         yield found[0].rstrip("/") + "/"
+    finally:
+        process.terminate()
+        process.communicate(timeout=120)
+
+
+@contextmanager
+def studio(folder):
+    """Serve the studio of a project folder in a process; give the owner's link."""
+    call = [sys.executable, "-m", "judgesmith", "studio", str(folder), "--port", "0", "--json"]
+    process = subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
+    try:
+        yield json.loads(process.stdout.readline())["links"]["owner"]
     finally:
         process.terminate()
         process.communicate(timeout=120)
