@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from errno import EADDRNOTAVAIL
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -174,11 +175,11 @@ def _token(variable: str | None) -> str:
     return token
 
 
-def _loaded(judges: Sequence[str]) -> dict[str, AnySaved]:
-    """Return saved judges by name."""
+def _loaded(judges: Sequence[str]) -> dict[str, tuple[AnySaved, Path]]:
+    """Return saved judges with their folders, by name."""
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
-    found: dict[str, AnySaved] = {}
+    found: dict[str, tuple[AnySaved, Path]] = {}
     for one in judges:
         name, equals, folder = one.partition("=")
         if not equals or Path(one).exists():
@@ -193,25 +194,32 @@ def _loaded(judges: Sequence[str]) -> dict[str, AnySaved]:
                 option="JUDGE",
                 hint=f"give each its own name: NAME={folder}.",
             )
-        found[name] = saved
+        found[name] = saved, Path(folder)
     return found
 
 
-def _bound(judges: Mapping[str, AnySaved], choice: ModelChoice) -> list[ServedJudge]:
+def _card(saved: AnySaved, folder: Path) -> str:
+    from judgesmith.experiments.evaluate.card import served_card
+    from judgesmith.programs.artifacts.test_rows import read_rows
+
+    return served_card(saved, read_rows(folder))
+
+
+def _bound(judges: Mapping[str, tuple[AnySaved, Path]], choice: ModelChoice) -> list[ServedJudge]:
     """Return judges with their models, under one ledger and one budget."""
     from judgesmith.programs.serving import ServedJudge
 
     if choice.roles and len(judges) > 1:
         said = "roles are of one judge; leave --role out, or serve that judge by itself."
         raise OptionError(said, option=ROLE)
-    run_id = f"serve {' '.join(sorted(one.fingerprint for one in judges.values()))}"
-    among = {name for one in judges.values() for name in one.models}
+    run_id = f"serve {' '.join(sorted(one.fingerprint for one, _ in judges.values()))}"
+    among = {name for one, _ in judges.values() for name in one.models}
     served = []
-    for name, saved in judges.items():
+    for name, (saved, folder) in judges.items():
         own = choice if choice.roles else choice.about(saved.models, among=among)
         bound, lms = asked_models(saved, own, run_id=run_id)
         with blaming("JUDGE"):
-            served.append(ServedJudge(name, bound, *lms))
+            served.append(ServedJudge(name, bound, *lms, card=partial(_card, saved, folder)))
     # Not before: where there is a ledger, no key is asked for.
     _check_ledgers([lm for one in served for lm in one.lms])
     return served

@@ -114,6 +114,14 @@ def card_sections(saved: AnySaved, rows: Sequence[JudgedRow], *, mark: str = "ca
     )
 
 
+def served_card(saved: AnySaved, rows: Sequence[JudgedRow]) -> str:
+    """Return what the page of a server shows of a judge: how far to trust it, without texts."""
+    charts = [one.figure(f"trust-f{n}") for n, one in enumerate(_Judged(saved, rows).charts())]
+    return macro(
+        "judge.html", "served", saved, verdict_line(saved), list(_facts(saved, rows)), charts
+    )
+
+
 def verdict_line(saved: AnySaved) -> str:
     """Return in a sentence how far a judge can be trusted, from what is saved of it."""
     found = saved.agreement.verdicts
@@ -121,6 +129,8 @@ def verdict_line(saved: AnySaved) -> str:
         return f"It {verdicts_text(found, saved.human_scale)}.{useless_text(found.heldout)}"
     if saved.agreement.is_unrated:
         return "It was made without ratings: nothing is known of its agreement with people."
+    if not saved.agreement.reports:
+        return "It was never tested: nobody knows how far it agrees with people."
     where, report = saved.agreement.best_known
     one, within = estimate_in(report, "dataset", "pearson"), ""
     if one is None or one.value is None:
@@ -155,7 +165,9 @@ def _facts(saved: AnySaved, rows: Sequence[JudgedRow]) -> Iterator[tuple[str, st
     counted = {"train": "to learn from", "select": "for validation", "heldout": "for the test"}
     told = [f"{saved.rows.get(use, 0)} {words}" for use, words in counted.items()]
     yield "Rows", ", ".join(told)
-    yield "Without a score", f"{sum(row.score is None for row in rows)} of {len(rows)} test rows"
+    if rows:
+        unscored = sum(row.score is None for row in rows)
+        yield "Without a score", f"{unscored} of {len(rows)} test rows"
     yield "Fingerprint", saved.fingerprint
 
 

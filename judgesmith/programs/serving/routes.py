@@ -196,6 +196,21 @@ class Headline(BaseModel):
     high: float | None
 
 
+class Example(BaseModel):
+    """Texts of the judge's own task: a source and one response or more."""
+
+    source: str
+    context: str
+    references: list[str]
+    responses: list[str]
+
+
+class CardText(BaseModel):
+    """How far to trust a judge, in HTML."""
+
+    html: str
+
+
 class JudgeCard(BaseModel):
     """A judge that is served."""
 
@@ -212,6 +227,9 @@ class JudgeCard(BaseModel):
     reads_references: bool
     calls_per_item: int | None = Field(description="model calls; null where it depends")
     agreement: Headline | None = Field(description="null where it was not measured")
+    human_scale: Scale | None = Field(description="of its raters; null if unknown, or of labels")
+    example: Example | None = Field(description="texts that the judge was made from")
+    card: bool = Field(description="whether its card can be had")
 
 
 class Bounds(BaseModel):
@@ -485,6 +503,18 @@ def routes(service: Service) -> APIRouter:
                 "version": version("judgesmith"),
             }
         )
+
+    @router.get(
+        "/v1/judges/{name}/card",
+        response_model=CardText,
+        responses={code: _FAULTS[code] for code in (401, 404)},
+    )
+    async def card(name: str) -> Response:
+        """Return how far to trust a judge, with charts, as the page shows it."""
+        make = service.named(name).card
+        if make is None:
+            raise Refusal(404, "unknown", "this judge has no card.", where="judge")
+        return Json({"html": await asyncio.to_thread(make)})
 
     @router.post(
         "/v1/judges/{name}/judge",

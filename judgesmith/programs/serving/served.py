@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
@@ -38,6 +39,7 @@ from judgesmith.programs.serving.requests import Refusal, ServingLimits, refused
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.plain_data import json_line
 
 if TYPE_CHECKING:
     from judgesmith.programs.families.ensemble.judges import AnyJudge
@@ -220,6 +222,8 @@ class ServedJudge:
     lms : dspy.LM or ClientModel
         The model, and all others that the judge holds; without any it asks DSPy's current one, or
         the offline model.
+    card : callable or None
+        What makes the HTML of its card for the page; None shows what the judge itself says.
 
     Examples
     --------
@@ -229,7 +233,13 @@ class ServedJudge:
     (['offline'], 1)
     """
 
-    def __init__(self, name: str, judge: AnySaved | AnyJudge, *lms: AnyModel) -> None:
+    def __init__(
+        self,
+        name: str,
+        judge: AnySaved | AnyJudge,
+        *lms: AnyModel,
+        card: Callable[[], str] | None = None,
+    ) -> None:
         if not _NAME.fullmatch(name):
             raise InputError(
                 "a judge is served under a name of letters, digits, _, . and -, at most 64; got "
@@ -242,6 +252,7 @@ class ServedJudge:
         self.name = name
         self.judge = judge
         self.lm = lm
+        self.card = None if card is None else cache(card)
         self.executor = Executor.of(judge, lm)
         self.compares = judges_sources(judge)
         self.fingerprint = judge.fingerprint
@@ -300,6 +311,11 @@ class ServedJudge:
         first = protocols[0]
         families = [family_of(name) for name in dict.fromkeys(one.judge for one in protocols)]
         judge = self.judge
+        reads = any(one.reads_references for one in families)
+        known: dict[str, Any] = {"agreement": None, "human_scale": None, "example": None}
+        if isinstance(judge, SavedRecord):
+            known = {"agreement": _headline(judge.agreement)}
+            known |= _of_raters(judge, 3 if self.compares else 1, references=reads)
         return {
             "name": self.name,
             "fingerprint": self.fingerprint,
@@ -311,9 +327,10 @@ class ServedJudge:
             "task": first.rubric.task,
             "criteria": [one.model_dump(mode="json") for one in first.rubric.criteria],
             "compares": self.compares,
-            "reads_references": any(one.reads_references for one in families),
+            "reads_references": reads,
             "calls_per_item": None if self.compares else calls_per_item(judge),
-            "agreement": _headline(judge.agreement) if isinstance(judge, SavedRecord) else None,
+            **known,
+            "card": self.card is not None,
         }
 
 
@@ -324,6 +341,28 @@ def _protocols(judge: AnySaved | AnyJudge) -> tuple[JudgeConfig, ...]:
     from judgesmith.programs.families.ensemble.judges import leaves_of
 
     return tuple(one.protocol for one in leaves_of(judge))
+
+
+_LONGEST_EXAMPLE = 20_000  # characters
+
+
+def _of_raters(judge: SavedRecord, n_responses: int, *, references: bool) -> dict[str, Any]:
+    """Return the scale of the raters, and an example from the rows that the judge was made from."""
+    rated = not (judge.agreement.is_unrated or judge.human_scale.is_verdict)
+    examples: list[dict[str, Any]] = []
+    for one in judge.golden:
+        alike = [other.response for other in judge.golden if other.source == one.source]
+        texts = {
+            "context": one.context or "",
+            "references": list(one.references) if references else [],
+        }
+        found = {"source": one.source, **texts, "responses": alike[:n_responses]}
+        if len(json_line(found)) <= _LONGEST_EXAMPLE:
+            examples.append(found)
+    return {
+        "human_scale": judge.human_scale.model_dump(mode="json") if rated else None,
+        "example": max(examples, key=lambda one: len(one["responses"]), default=None),
+    }
 
 
 def _headline(agreement: SavedAgreement) -> dict[str, Any] | None:

@@ -8,16 +8,20 @@ import sys
 from contextlib import contextmanager
 
 from judgesmith.programs import family_of
+from judgesmith.programs.artifacts.record import GoldenItem
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.signatures import Rubric, Scale
+from judgesmith.signatures import Judgement, RatedItem, Rubric, Scale
 
 COMMAND = (sys.executable, "-m", "judgesmith", "serve")
 RUBRIC = Rubric(
     task="A report is summarised.",
     criteria={"fluency": "Is it well written?", "faithfulness": "Is all of it in the source?"},
 )
-NOBODY_KNOWS = "It was never tested on ratings that it was not made from"
 _ESTIMATE = {"value": 0.5, "low": -0.1, "high": 0.8, "confidence": 0.95, "n": 40, "n_groups": 10}
+EXAMPLES = [
+    RatedItem(source="Is the ferry late?", context="<b>Ask.</b>", response=f"No, {when}.")
+    for when in ("never", "not today")
+]
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/?")
 
 
@@ -32,6 +36,7 @@ def judge_folder(place, agreement=None, *, family="annotator"):
         target="overall",
         human_scale=Scale(low=1, high=5),
         agreement=heldout if agreement is None else agreement,
+        golden=[GoldenItem.of(one, Judgement(score=50)) for one in EXAMPLES],
     ).save(place)
 
 

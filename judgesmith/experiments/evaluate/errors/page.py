@@ -84,7 +84,6 @@ TEMPLATES.globals |= {
 _REPORT = files("judgesmith.experiments").joinpath("report", "templates")
 
 STYLE = files("judgesmith.programs").joinpath("serving/page/family.css").read_text("utf-8")
-STYLE += _REPORT.joinpath("report.css").read_text("utf-8")
 """How every page looks."""
 
 SCRIPT = _REPORT.joinpath("pages.js").read_text("utf-8")

@@ -16,6 +16,9 @@ export function element(name, about = {}, ...children) {
   return made;
 }
 
+// Markup of the server's own as nodes; scripts in it would not run.
+export const parsed = (markup) => new DOMParser().parseFromString(markup, "text/html").body.children;
+
 const points = new Intl.NumberFormat("en", { maximumSignificantDigits: 4, useGrouping: false });
 const whole = new Intl.NumberFormat("en");
 

@@ -36,7 +36,7 @@ export function judgementPart(one, against) {
     row.score === null ? unscored(row) : scored(one, against),
     explanation(row.explanation),
     errorsPart(one, mark),
-    criteriaPart(row.criteria ?? {}),
+    criteriaPart(one),
     membersPart(row),
     (row.notes ?? []).map((note) => element("p", {}, element("strong", {}, "Note: "), beginning(note.text, WORDS))),
     texts(one),
@@ -77,7 +77,7 @@ function scored({ row, judge }, against) {
   const label = !row.label && scale.labels?.length && scale.labels[Math.round(row.score - scale.low)];
   return element(
     "div",
-    { class: "verdict" },
+    {},
     element(
       "p",
       { class: "score" },
@@ -178,8 +178,8 @@ function entry(one, letters, mark) {
   );
 }
 
-function criteriaPart(criteria) {
-  const all = Object.entries(criteria);
+function criteriaPart({ row, judge }) {
+  const all = Object.entries(row.criteria ?? {});
   if (!all.length) return null;
   const lines = all.map(([name, one]) =>
     element(
@@ -190,7 +190,8 @@ function criteriaPart(criteria) {
       element("td", { dir: "auto" }, beginning(one.explanation ?? "", WORDS)),
     ),
   );
-  return table("Criteria", "Points from 0 (worst) to 100 (best)", ["Criterion", "Score", "Explanation"], lines);
+  const [low, high] = judge.human_scale ? endsOf(judge.scale) : ["0 (worst)", "100 (best)"];
+  return table("Criteria", `Points from ${low} to ${high}`, ["Criterion", "Score", "Explanation"], lines);
 }
 
 function membersPart(row) {

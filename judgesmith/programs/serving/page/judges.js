@@ -2,18 +2,6 @@
 
 import { beginning, counted, element, named, shown } from "./elements.js";
 
-const LEVELS = {
-  dataset: "over all of them",
-  sample: "within each source",
-  system: "between the systems that wrote them",
-};
-const STATISTICS = {
-  pearson: "Pearson’s correlation",
-  spearman: "Spearman’s rank correlation",
-  kendall: "Kendall’s rank correlation",
-  q: "Q, the sum of three correlations,",
-};
-
 // Both ends of a scale, each with its meaning.
 export function endsOf(scale) {
   const meanings = scale.higher_is_better === false ? ["best", "worst"] : ["worst", "best"];
@@ -24,67 +12,45 @@ export function endsOf(scale) {
   });
 }
 
-// Agreement with people, in sentences; a judge that was never tested says so.
-export function agreementText(judge) {
-  const found = judge.agreement;
-  if (found === undefined) return ["The server does not say."];
-  if (!found || typeof found.value !== "number") {
-    return [
-      "It was never tested on ratings that it was not made from: nobody knows how far it agrees with people.",
-    ];
-  }
-  const texts = [counted(found.n, "text")];
-  if (found.n_groups) texts.push(counted(found.n_groups, "source"));
-  const what = STATISTICS[found.statistic] ?? beginning(String(found.statistic), 60);
-  const where = LEVELS[found.level] ? ` ${LEVELS[found.level]}` : "";
-  const sentences = [
-    `On ${texts.join(" from ")} that it was not made from, ${what} with people’s ratings${where} is ` +
-      `${found.value.toFixed(2)}${interval(found)}.`,
-  ];
-  if (typeof found.low === "number" && found.low <= 0) {
-    sentences.push("It may be that it does not agree with people at all.");
-  }
-  return sentences;
+// A judge as the page has it: its scores are told on the scale of its raters.
+export function asRated(judge) {
+  return { ...judge, own: judge.scale, scale: judge.human_scale ?? judge.scale };
 }
 
-function interval(found) {
-  if (typeof found.low !== "number" || typeof found.high !== "number") return "";
-  const sure = found.confidence ? ` with ${Math.round(100 * found.confidence)}% confidence` : "";
-  return `;${sure} it is between ${found.low.toFixed(2)} and ${found.high.toFixed(2)}`;
+// A row whose scores, and those of its criteria, are on the scale of the raters.
+export function onScale(row, { own, scale, human_scale: rated }) {
+  if (!rated) return row;
+  const turned = own.higher_is_better !== scale.higher_is_better;
+  const point = (share) => scale.low + share * (scale.high - scale.low);
+  const moved = (one) => {
+    if (typeof one !== "number") return one;
+    const share = (one - own.low) / (own.high - own.low);
+    return point(turned ? 1 - share : share);
+  };
+  const criteria = Object.entries(row.criteria ?? {}).map(([name, one]) => {
+    const share = scale.higher_is_better === false ? 1 - one.score / 100 : one.score / 100;
+    return [name, one.score === null ? one : { ...one, score: point(share) }];
+  });
+  const [score, low, high] = [row.score, row.low, row.high].map(moved);
+  return { ...row, score, low, high, criteria: Object.fromEntries(criteria) };
 }
 
-// The card of a judge, as parts of a page.
-export function card(judge) {
+// What a judge is asked for; where the server has no card of it, also on which scale and by which model.
+export function about(judge) {
   const [low, high] = endsOf(judge.scale);
-  const models = judge.models ?? [];
-  const asked = models.flatMap((one, n) => [n ? ", " : "", element("code", {}, named(one))]);
+  const models = (judge.models ?? []).flatMap((one, n) => [n ? ", " : "", element("code", {}, named(one))]);
   const facts = [
     ["Judges", [named(judge.target ?? "the whole")]],
     ["Scale", [`${low} to ${high}`]],
-    [models.length > 1 ? "Models" : "Model", asked],
+    ["Model", models],
     ["Fingerprint", [element("code", {}, judge.fingerprint ?? "unknown")]],
-  ].filter(([, value]) => value.length);
-  const offline = models.length === 1 && models[0] === "offline";
-  return [
-    element(
-      "div",
-      {},
-      judge.task && element("p", { dir: "auto" }, beginning(judge.task, 2000)),
-      element(
-        "dl",
-        { class: "about" },
-        facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
-      ),
-    ),
-    element(
-      "div",
-      {},
-      element("p", {}, element("strong", {}, "Agreement: "), agreementText(judge).join(" ")),
-      offline &&
-        element("p", { class: "soft" }, "The offline model is a classical model of text quality, not a language model."),
-      judge.criteria?.length && criteria(judge.criteria),
-    ),
   ];
+  const parts = facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value)));
+  return [
+    judge.task && element("p", { dir: "auto" }, beginning(judge.task, 2000)),
+    !judge.card && element("dl", { class: "about" }, parts),
+    judge.criteria?.length && criteria(judge.criteria),
+  ].filter(Boolean);
 }
 
 function criteria(several) {

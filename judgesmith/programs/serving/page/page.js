@@ -2,10 +2,10 @@
 
 import { ask, hasToken, keepToken, Refused } from "./asking.js";
 import { asCurl, asJson, copied } from "./copying.js";
-import { at, beginning, element, named, shown } from "./elements.js";
+import { at, beginning, element, named, parsed, shown } from "./elements.js";
 import { judgementPart, summary } from "./judgement.js";
-import { card } from "./judges.js";
-import { addReference, addResponse, EXAMPLE, fill, invalid, itemsOf, listen, textsGiven, tooLong, unread } from "./texts.js";
+import { about, asRated, onScale } from "./judges.js";
+import { addReference, addResponse, fill, invalid, itemsOf, listen, textsGiven, tooLong, unread } from "./texts.js";
 
 const MOST = 50; // judgements of a visit that are kept
 
@@ -29,7 +29,7 @@ async function begin() {
   refuse("");
   try {
     const found = await ask("v1/judges");
-    state.judges = found.judges;
+    state.judges = found.judges.map(asRated);
     listen(found.limits?.max_chars ?? 0);
   } catch (fault) {
     return failed(fault);
@@ -40,9 +40,15 @@ async function begin() {
   choose();
 }
 
-function choose() {
-  at("card").replaceChildren(...card(chosen()));
-  unread(chosen());
+async function choose() {
+  const judge = chosen();
+  at("card").replaceChildren(...about(judge));
+  at("trust").replaceChildren();
+  at("example").hidden = !judge.example;
+  unread(judge);
+  if (!judge.card) return;
+  const card = await ask(`v1/judges/${encodeURIComponent(judge.name)}/card`).catch(failed);
+  if (card && judge === chosen()) at("trust").replaceChildren(...parsed(card.html));
 }
 
 // Judging
@@ -60,9 +66,9 @@ async function judge() {
   waiting(true);
   tell("Judging.");
   try {
-    const said = await ask(place, body, state.waiting.signal);
-    const rows = by.compares ? said.results : [said];
-    add(rows.map((row, n) => ({ judge: by, texts, request: items[n], place, body, row })));
+    const found = await ask(place, body, state.waiting.signal);
+    const rows = by.compares ? found.results : [found];
+    add(rows.map((said, n) => ({ judge: by, texts, request: items[n], place, body, said, row: onScale(said, by) })));
   } catch (fault) {
     failed(fault);
   } finally {
@@ -165,7 +171,7 @@ function actions(one) {
     button("Keep for comparing", keep, { id: `keep-${one.number}`, "aria-pressed": String(isKept) }),
     button("Edit its texts", edit),
     button("Copy as curl", () => take(bar, "curl command", asCurl(address, one.body, hasToken()))),
-    button("Copy as JSON", () => take(bar, "JSON", asJson(one.request, one.row))),
+    button("Copy as JSON", () => take(bar, "JSON", asJson(one.request, one.said))),
   );
   return bar;
 }
@@ -213,7 +219,7 @@ on("stop", "click", () => state.waiting?.abort());
 on("add", "click", () => addReference().focus());
 on("add-response", "click", () => addResponse().focus());
 on("example", "click", () => {
-  fill(EXAMPLE);
+  fill(chosen().example);
   at("response").focus();
 });
 on("clear", "click", () => {

@@ -4,13 +4,6 @@ import { at, counted, element } from "./elements.js";
 
 const FIELDS = ["source", "context", "response"];
 
-export const EXAMPLE = {
-  source:
-    "The bridge over the Aare opened in May 1998. It carries two lanes of traffic and a path for cyclists, " +
-    "and was paid for by the town.",
-  responses: ["The the bridge in Paris opened in May 1989. It carries two lanes of traffic, and a path for cyclists."],
-};
-
 let limit = 0; // characters of a text that the server takes; 0 where it did not say
 
 export function listen(most) {

@@ -115,7 +115,7 @@ def test_every_reply_is_as_the_description_says(client):
     described = client.get("/openapi.json").json
     assert set(described["paths"]) == {
         *("/healthz", "/metrics", "/v1/judges", "/v1/judges/{name}/judge"),
-        *("/v1/judges/{name}/batch", "/v1/judges/{name}/stream"),
+        *("/v1/judges/{name}/batch", "/v1/judges/{name}/stream", "/v1/judges/{name}/card"),
     }
     schemas = described["components"]["schemas"]
     assert {"Item", "Batch", "Row", "Rows", "Fault", "Health", "JudgeList"} <= set(schemas)
@@ -135,6 +135,7 @@ def test_every_reply_is_as_the_description_says(client):
         ("DELETE", "/healthz", 405, "address"),
         ("POST", "/v1/judges/directs/judge", 404, "judge"),
         ("POST", "/v1/judges/x/stream", 404, "judge"),
+        ("GET", "/v1/judges/direct/card", 404, "judge"),
         ("GET", "/page/missing.js", 404, "page"),
         ("GET", "/page/__init__.py", 404, "page"),
         ("GET", "/page/..%2Froutes.py", 404, None),

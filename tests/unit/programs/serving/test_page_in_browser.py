@@ -7,7 +7,7 @@ import shlex
 import pytest
 from devtools import chromium
 from loopback import serving
-from serving_page import NOBODY_KNOWS, judge_folder, served
+from serving_page import EXAMPLES, judge_folder, served
 
 from judgesmith.experiments.evaluate.errors.found import numbered_errors, text_pieces
 from judgesmith.signatures.judgement import ErrorSpan
@@ -152,7 +152,7 @@ def test_keys_alone_lead_from_an_empty_page_to_the_score_and_its_errors(page):
     page.press("Enter", "Control")
     page.wait(JUDGED)
     assert page.do("document.activeElement.id") == "j1"
-    told(page, "Score 50 on a scale from 0 (worst) to 100 (best), 4 errors.")
+    told(page, "Score 3 on a scale from 1 (worst) to 5 (best), 4 errors.")
     page.tab_to("a.n")
     page.press("Enter")
     page.wait("document.activeElement.id === 'j1e1'")
@@ -162,14 +162,30 @@ def test_keys_alone_lead_from_an_empty_page_to_the_score_and_its_errors(page):
 
 
 def test_it_says_how_far_to_trust_a_judge(page):
-    card = page.text("#card")
-    assert "On 40 texts from 10 sources that it was not made from" in card
-    assert "is 0.50; with 95% confidence it is between -0.10 and 0.80." in card
-    assert "It may be that it does not agree with people at all." in card
-    page.tab_to("#judge")
+    trust = "document.getElementById('trust')"
+    page.wait(f"{trust}.querySelector('.verdict')")
+    card = page.text("#trust")
+    assert "r = 0.50 [-0.10, 0.80] with human ratings on 40 test rows." in card
+    assert "Do not use it: its agreement with people may be zero." in card
+    page.tab_to("#trust summary")
+    page.press("Enter")
+    page.wait(f"{trust}.querySelector('svg').checkVisibility()")
+    assert page.violations() == []
+    page.tab_to("#judge", "Shift")
     page.press("ArrowDown")
-    page.wait("document.getElementById('judge').value === 'untested'")
-    assert NOBODY_KNOWS in page.text("#card")
+    page.wait(f"{trust}.textContent.includes('It was never tested')")
+
+
+def test_the_example_is_of_the_judges_own_task(page):
+    page.do("document.getElementById('example').click()")
+    given = "['source', 'context', 'response'].map((id) => document.getElementById(id).value)"
+    assert page.do(given) == [EXAMPLES[0].source, EXAMPLES[0].context, EXAMPLES[0].response]
+    page.tab_to("#judge", "Shift")
+    page.press("End")
+    page.wait("document.getElementById('judge').value === 'ranks'")
+    page.do("document.getElementById('example').click()")
+    others = "Array.from(document.querySelectorAll('#others textarea'), (one) => one.value)"
+    assert page.do(others) == [EXAMPLES[1].response]
 
 
 def test_errors_are_marked_at_their_characters_and_listed_in_words(page):
@@ -188,7 +204,9 @@ def test_errors_are_marked_at_their_characters_and_listed_in_words(page):
         "4critical, 5 of 5fluency · faithfulness · quoted, but not in the text",
     ]
     assert "Quoted: tram" in entries[3]
-    assert page.do("Array.from(document.querySelectorAll('tbody th'), (one) => one.innerText)") == [
+    assert page.do(
+        "Array.from(document.querySelectorAll('article tbody th'), (one) => one.innerText)"
+    ) == [
         "fluency",
         "faithfulness",
     ]
@@ -291,7 +309,7 @@ def test_a_network_that_is_gone_and_waiting_that_is_stopped_lose_nothing(page, m
     page.wait(
         "document.getElementById('fault').textContent.startsWith('The server cannot be reached')"
     )
-    assert page.do("document.getElementById('response').value").startswith("The the bridge")
+    assert page.do("document.getElementById('response').value") == EXAMPLES[0].response
 
 
 def test_a_token_is_asked_for_and_kept_in_memory_alone(chromium, address, model, tmp_path):
@@ -309,7 +327,7 @@ def test_a_token_is_asked_for_and_kept_in_memory_alone(chromium, address, model,
         page.wait(READY)
         page.wait("document.activeElement.id === 'source'")
         judged(page)
-        assert page.text(".score strong") == "50"
+        assert page.text(".score strong") == "3"
         kept = "[document.cookie, localStorage.length + sessionStorage.length, location.href]"
         assert page.do(kept) == ["", 0, place]
         assert TOKEN not in page.do("document.documentElement.outerHTML")
@@ -323,7 +341,7 @@ def test_judgements_stay_beside_each_other_and_can_be_had_again(page, model):
     model.script({"answer": ANSWER.replace("Fair", "Good"), "times": 2})
     judged(page, response="The bridge in Leeds opened.")
     page.wait("document.querySelectorAll('article').length === 2")
-    assert "25 more than judgement 1." in page.text("article:last-child")
+    assert "1 more than judgement 1." in page.text("article:last-child")
     judged(page, response="It opened.")
     page.wait("document.getElementById('j3')")
     assert page.do("Array.from(document.querySelectorAll('article h3'), (one) => one.id)") == [
