@@ -119,6 +119,8 @@ class _Beside:
         """Return why the run has nothing of this kind; nothing where it has."""
         if self.set.data not in self.spec.data:
             return f"the specification has no set {self.set.data}"
+        if self.set.data in self.spec.absent:
+            return f"there is no {self.spec.data[self.set.data].path} yet"
         if ours is None:
             return "no judge of this run is of this kind"
         if ours not in self.spec.judges:

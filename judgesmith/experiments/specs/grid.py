@@ -92,8 +92,9 @@ def cells_of(spec: Spec) -> tuple[Cell, ...]:
     _check_size(spec)
     taken: set[str] = set()
     found: list[Cell] = []
+    absent = spec.absent
     for name, data in spec.data.items():
-        for target in data.targets:
+        for target in data.targets if name not in absent else ():
             made: dict[tuple[str, _Way], str] = {}
             for judge in _panels_last(spec):
                 for way in _crossed(spec, judge):

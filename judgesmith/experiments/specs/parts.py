@@ -134,6 +134,7 @@ class DataSpec(SpecPart):
         aggregate: Aggregate = "mean"
         holdout_kinds: tuple[str, ...] = ()
     path: Text
+    optional: Switch = False
     targets: Annotated[Targets, Field(min_length=1)] = ("auto",)
     map: Text | dict[str, Text | list[Text]] | None = None
     scale: Text | dict[str, Text] | None = None

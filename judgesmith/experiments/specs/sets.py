@@ -45,7 +45,8 @@ def read_sets(spec: Spec) -> dict[str, DataSet]:
     {'answers': 160}
     """
     reader = _Reader(spec)
-    sets = {name: found for name in spec.data if (found := reader.dataset(name)) is not None}
+    there = [name for name in spec.data if name not in spec.absent]
+    sets = {name: found for name in there if (found := reader.dataset(name)) is not None}
     for cell in cells_of(spec):
         if cell.data in sets:
             reader.check(cell, sets[cell.data])

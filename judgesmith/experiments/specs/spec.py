@@ -136,6 +136,15 @@ class Spec(SpecPart):
         """Return where a file is that the specification names."""
         return spec_place(path, self.origin.folder)
 
+    @property
+    def absent(self) -> frozenset[str]:
+        """Names of optional sets whose file is not there: they have no cells."""
+        return frozenset(
+            name
+            for name, one in self.data.items()
+            if one.optional and one.path not in SAMPLES and not self.place(one.path).exists()
+        )
+
     def model_name(self, name: str) -> str:
         """Return what one of the models is called by its provider."""
         return self.models[name].model or name
@@ -143,8 +152,11 @@ class Spec(SpecPart):
     @property
     def files(self) -> dict[str, Place]:
         """Every file that it names, as it is named, in order, and where it is first named."""
+        absent = self.absent
         named: list[tuple[str | None, Place]] = [
-            (one.path, ("data", name, "path")) for name, one in self.data.items()
+            (one.path, ("data", name, "path"))
+            for name, one in self.data.items()
+            if name not in absent
         ]
         named += [
             (getattr(judge, field), ("judges", name, field))

@@ -7,7 +7,7 @@ import loopback_offline
 import pytest
 
 from judgesmith.experiments.evaluate import agreement
-from judgesmith.experiments.specs import spec_of
+from judgesmith.experiments.specs import cells_of, spec_of
 from judgesmith.experiments.specs.published import published_names, read_published
 from judgesmith.experiments.specs.templates import template_text
 from judgesmith.signatures.plain_data import read_yaml
@@ -114,6 +114,20 @@ def test_every_subset_of_a_panel_is_a_judge_that_asks_nothing():
         spec_of(f"{lines[:-1]}, {judges[1:]}")
 
 
+def test_an_optional_set_has_cells_once_its_file_is_there(folder):
+    spec = spec_of(
+        "{name: n, judges: {plain: {judge: direct}}, optimizers: [none], data: {answers: {path: "
+        "sample}, built: {path: built/benchmark.jsonl, optional: true}}}",
+        folder=folder,
+    )
+    assert ({one.data for one in cells_of(spec)}, [*spec.files]) == ({"answers"}, [])
+    before = spec.fingerprint
+    (folder / "built").mkdir()
+    (folder / "built/benchmark.jsonl").write_text("", encoding="utf-8")
+    assert {one.data for one in cells_of(spec)} == {"answers", "built"}
+    assert spec.fingerprint != before
+
+
 def test_a_template_runs_by_its_name(run, data, monkeypatch):
     monkeypatch.setenv("JUDGESMITH_DATA", str(data))
     done = run("experiment", "start", "-o", "run", "--model", "offline", "--dry-run", "--json")
@@ -127,7 +141,7 @@ def test_every_published_number_is_of_a_set_and_a_judge_of_its_template():
         assert spec.published == name
         for table in read_published(name, None).tables:
             for one in table.sets.values():
-                assert one.why or one.data in spec.data or "summeval-" in one.data
+                assert one.why or one.data in spec.data
                 assert one.ours in (None, *spec.judges)
             for row in table.rows.values():
                 assert row.why or row.ours in (None, *spec.judges)
