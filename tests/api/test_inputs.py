@@ -12,6 +12,7 @@ ROWS = [
     for place, one in enumerate(judgesmith.read("sample"))
 ]
 QUICK = {"optimizer": "none", "learn_weights": False}
+FEW = judgesmith.read("sample").subset(range(48))
 
 
 @pytest.mark.parametrize(
@@ -32,23 +33,24 @@ def test_rows_in_any_form_are_the_same_data(data):
 
 
 def test_a_judge_is_compiled_saved_and_evaluated_from_rows_and_keywords(tmp_path):
-    compiled = judgesmith.compile(ROWS, scale=judgesmith.Scale(1, 5), lm="offline", **QUICK)
+    rows = ROWS[:48]
+    compiled = judgesmith.compile(rows, scale=judgesmith.Scale(1, 5), lm="offline", **QUICK)
     by_settings = judgesmith.compile(
-        judgesmith.read(ROWS, scale=[1, 5]), judgesmith.CompileSettings(**QUICK)
+        judgesmith.read(rows, scale=[1, 5]), judgesmith.CompileSettings(**QUICK)
     )
     assert compiled.saved == by_settings.saved
     folder = compiled.save(tmp_path / "judge")
     given = [
-        judgesmith.evaluate(judge, "sample", lm="offline").to_dict()
+        judgesmith.evaluate(judge, FEW, lm="offline").to_dict()
         for judge in (compiled.judge, str(folder))
     ]
     assert given[1:] == given[:-1]
-    assert judgesmith.compare(compiled, folder, "sample").gain.value == 0
+    assert judgesmith.compare(compiled, folder, FEW).gain.value == 0
 
 
 def test_settings_are_changed_by_keywords():
     settings = judgesmith.CompileSettings(seed=3, **QUICK)
-    compiled = judgesmith.compile("sample", settings, holdout=0.5)
+    compiled = judgesmith.compile(FEW, settings, holdout=0.5)
     kept = compiled.saved.settings
     assert (kept["seed"], kept["holdout"]) == (3, 0.5)
 
@@ -140,20 +142,17 @@ def test_wrong_inputs_are_refused_by_the_public_name(call, said):
         call()
 
 
-def test_any_sampler_and_pruner_of_optuna_searches_the_protocol():
-    found = [
-        judgesmith.compile(
-            "sample",
-            optimizer="protocol",
-            n_trials=2,
-            criteria="given",
-            sampler=optuna.samplers.RandomSampler(seed=seed),
-            pruner=optuna.pruners.ThresholdPruner(lower=0.9),
-        )
-        for seed in (1, 2)
-    ]
-    assert found[0].saved.history != found[1].saved.history
-    assert len(found[0].study.trials) == 2
+def test_any_sampler_and_pruner_of_optuna_searches_the_protocol_or_is_the_optimizer():
+    def compiled(seed, **named):
+        sampler = optuna.samplers.RandomSampler(seed=seed)
+        named = {name: sampler if one is None else one for name, one in named.items()}
+        return judgesmith.compile(FEW, n_trials=2, criteria="given", pruner=pruner, **named)
+
+    pruner = optuna.pruners.ThresholdPruner(lower=0.9)
+    first, second = (compiled(seed, optimizer="protocol", sampler=None) for seed in (1, 2))
+    assert first.saved.history != second.saved.history
+    assert len(first.study.trials) == 2
+    assert compiled(1, optimizer=None).saved == first.saved
 
 
 def test_a_teleprompter_of_dspy_teaches_a_judge():
@@ -194,14 +193,7 @@ def test_an_objective_of_arrays_is_seen_by_its_arguments():
         shapes.add(human.shape == judge.shape)
         return -float(abs(human - judge).mean())
 
-    judgesmith.compile("sample", objective=near, **QUICK)
+    judgesmith.compile(FEW, objective=near, **QUICK)
     assert shapes == {True}
     with pytest.raises(judgesmith.InputError, match="GEPA is optimizer='reflective'"):
         judgesmith.compile("sample", optimizer="gepa")
-
-
-def test_a_sampler_of_optuna_is_an_optimizer():
-    first, second = (optuna.samplers.RandomSampler(seed=0) for _ in range(2))
-    found = judgesmith.compile("sample", optimizer=first, n_trials=2)
-    named = judgesmith.compile("sample", optimizer="protocol", sampler=second, n_trials=2)
-    assert found.saved == named.saved
