@@ -13,6 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = sys.executable
+# One worker more than cores: some tests wait for servers and processes that they start.
+WORKERS = str((os.cpu_count() or 1) + 1)
 # import-linter has no ``python -m`` form, so its command is taken from beside the interpreter.
 LINT_IMPORTS = str(Path(PYTHON).with_name("lint-imports"))
 
@@ -21,7 +23,7 @@ CHECKS = {
     "lint": [PYTHON, "-m", "ruff", "check", "."],
     "types": [PYTHON, "-m", "mypy"],
     "imports": [LINT_IMPORTS],
-    "tests": [PYTHON, "-m", "pytest", "-n", "auto", "--dist", "worksteal"],
+    "tests": [PYTHON, "-m", "pytest", "-n", WORKERS, "--dist", "worksteal"],
 }
 # Counting lines doubles the time of the tests: one job of the workflow asks for it.
 if os.environ.get("JUDGESMITH_COVERAGE") == "1":

@@ -174,7 +174,7 @@ def balanced_accuracy(arm: str, seed: int, rounds: int) -> float:
 
 
 @benchmark(
-    quick={"draws": 2, "rounds": 2},
+    quick={"draws": 2, "rounds": 1},
     formats={"balanced accuracy": ".3f", "against neither": "+.3f"},
 )
 def raters_words(*, draws: int = 20, rounds: int = 6) -> Iterator[Row]:

@@ -184,13 +184,10 @@ def template_of(name: str, predictor: dspy.Predict, fixed: Mapping[str, str]) ->
     adapter = FencedAdapter()
     signature = predictor.signature
     demos = [dict(demo) for demo in predictor.demos]
-    turns = [
-        Turn(role="system", text=adapter.format_system_message(signature)),
-        *(
-            Turn(role=message["role"], text=message["content"])
-            for message in adapter.format_demos(signature, demos)
-        ),
-    ]
+    system = adapter.format_system_message(signature)
+    shown = adapter.format_demos(signature, demos, system=system)
+    turns = [Turn(role="system", text=system)]
+    turns += [Turn(role=message["role"], text=message["content"]) for message in shown]
     answers = answers_of(signature)
     return Template(
         predictor=name,

@@ -116,7 +116,7 @@ class TestTheModelThatObeysEverything:
         def trial(name):
             return forging.misinferred(hostile.TEXTS[name])
 
-        assert not faults(trial, [(name,) for name in {*NAMES[::3], "all of them"}])
+        assert not faults(trial, [(name,) for name in {*NAMES[::6], "all of them"}])
 
     @pytest.mark.no_cover
     @pytest.mark.parametrize("name", ["five megabytes of forgeries", "five megabytes of fences"])
@@ -131,7 +131,8 @@ class TestTheOfflineModel:
         def trial(name, place):
             return forging.misjudged_offline(variant, place, hostile.TEXTS[name])
 
-        assert not faults(trial, PLACED)
+        turn = ["vanilla", "fine", "fine, each criterion by itself"].index(variant)
+        assert not faults(trial, PLACED[turn::3])  # each variant reads other texts
 
     @pytest.mark.no_cover
     def test_it_infers_a_task_from_rows_with_any_text(self):
