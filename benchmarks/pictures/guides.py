@@ -139,12 +139,12 @@ def page_pictures(*, folder: str = FOLDER) -> Iterator[Row]:
 
 
 STUDIO = {
-    "home": ("/", 1100, 900, False),
-    "label": ("/label", 1100, 800, False),
+    "home": ("/", 1100, 970, False),
+    "label": ("/label", 1100, 840, False),
     "review": ("/review", 1100, 900, False),
     "judge": ("/judges/v2", 1100, 1300, False),
     "dark": ("/rubric", 1100, 900, True),
-    "phone": ("/label", 390, 1000, False),
+    "phone": ("/label", 390, 1260, False),
 }
 
 
