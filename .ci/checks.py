@@ -21,7 +21,7 @@ LINT_IMPORTS = str(Path(PYTHON).with_name("lint-imports"))
 CHECKS = {
     "format": [PYTHON, "-m", "ruff", "format", "--check", "."],
     "lint": [PYTHON, "-m", "ruff", "check", "."],
-    "types": [PYTHON, "-m", "mypy"],
+    "types": [PYTHON, ".ci/types.py"],
     "imports": [LINT_IMPORTS],
     "tests": [PYTHON, "-m", "pytest", "-n", WORKERS, "--dist", "worksteal"],
 }

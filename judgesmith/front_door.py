@@ -106,12 +106,18 @@ def misfit(name: str, takes: Iterable[str], given: Iterable[str]) -> str | None:
     if unknown is None:
         return None
     known = [one for one in dict.fromkeys(takes) if one != "self"]
+    return f"{name}() has no argument {unknown!r}; {_instead(unknown, known)}"
+
+
+def _instead(unknown: str, known: Sequence[str]) -> str:
+    """Return which known name is meant, or some of them."""
+    begun = (one for one in known if one.startswith(f"{unknown}_"))
     meant = _ALSO_CALLED.get(unknown)
-    hint = f"did you mean {meant}?" if meant in known else did_you_mean(unknown, known, cutoff=0.75)
-    if hint is None:
-        some = ", ".join(known[:_MOST_NAMED])
-        hint = f"it has {some}{f' and {n} others' if (n := len(known) - _MOST_NAMED) > 0 else ''}."
-    return f"{name}() has no argument {unknown!r}; {hint}"
+    if (meant := meant if meant in known else next(begun, None)) is not None:
+        return f"did you mean {meant}?"
+    some, more = ", ".join(known[:_MOST_NAMED]), len(known) - _MOST_NAMED
+    others = f" and {more} others" if more > 0 else ""
+    return did_you_mean(unknown, known, cutoff=0.75) or f"it has {some}{others}."
 
 
 def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
@@ -136,7 +142,7 @@ def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
 
     def load(name: str) -> Any:
         if name not in places:
-            raise AttributeError(f"{package} has no {name!r}; it has {', '.join(sorted(places))}.")
+            raise AttributeError(f"{package} has no {name!r}; {_instead(name, sorted(places))}")
         return at(places[name])
 
     return load
@@ -193,6 +199,10 @@ def stub_door(
 
 def _say_where(name: str, package: str, inside: Iterable[str]) -> None:
     """Raise an error that says which packages inside a package have a public name, if any do."""
+    known = getattr(sys.modules[package], "__all__", ())
+    is_begun = any(one.startswith(f"{name}_") for one in known)
+    if package == "judgesmith" and not is_begun and name in at("judgesmith.cli.main:COMMANDS"):
+        raise AttributeError(f"{package} has no {name!r}; it is a command: {package} {name}.")
     doors = [f"{package}.{one}" for one in inside]
     having = [one for one in doors if name in getattr(import_module(one), "__all__", ())]
     if having:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +68,14 @@ class DataSet(Result):
         """Go through the items in order."""
         return iter(self.items)
 
-    def __getitem__(self, index: int) -> RatedItem:
-        """Return one item."""
+    @overload
+    def __getitem__(self, index: int) -> RatedItem: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[RatedItem, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> RatedItem | tuple[RatedItem, ...]:
+        """Return one item, or several."""
         return self.items[index]
 
     @cached_property

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+WithMissing = ArrayLike | Sequence[object]
+"""Numbers that may hold None, whose lists a type checker knows as lists of objects."""
 Seed = int | np.random.Generator
 """Where draws come from: a generator, or the seed of one."""
 
@@ -154,7 +156,7 @@ def score_vector(
     return vector
 
 
-def number_array(numbers: ArrayLike, *, name: str, kind: str = "an array") -> FloatArray:
+def number_array(numbers: WithMissing, *, name: str, kind: str = "an array") -> FloatArray:
     """Return numbers of any shape as floats, nan where None or masked."""
     if isinstance(numbers, np.ma.MaskedArray):
         numbers = np.ma.filled(numbers.astype(np.float64), np.nan)

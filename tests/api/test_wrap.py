@@ -72,6 +72,12 @@ def test_it_is_compiled_saved_loaded_and_evaluated_without_the_code(lm, tmp_path
     assert again.as_metric(lm=lm).scale.high == 1
 
 
+@pytest.mark.parametrize("module", [Helpful, "question, answer -> rating: int"])
+def test_two_fields_are_the_source_and_the_response_in_this_order(module):
+    named = judgesmith.wrap(module, scale="1..5", inputs=INPUTS)
+    assert judgesmith.wrap(module, scale="1..5").protocol == named.protocol
+
+
 def test_compile_takes_the_judge_itself(lm):
     judge = judgesmith.wrap("source, response -> score: int", scale="1..5")
     found = judgesmith.compile("sample", judge=judge, optimizer="none", lm=lm)
@@ -164,13 +170,12 @@ def test_what_a_module_returns_is_read_or_the_response_has_no_score():
 @pytest.mark.parametrize(
     ("module", "given", "said"),
     [
-        (Steps(), {"inputs": None}, "are the inputs question, answer"),
         (Steps(), {"scale": None}, "on which scale is 'score'"),
         (7, {}, "got int"),
         ("-> ->", {}, "is no signature of DSPy"),
         (Helpful, {"scale": None}, "on which scale is 'rating'"),
         (Helpful, {"scale": "1..500"}, "at most 101 whole points"),
-        (Helpful, {"inputs": None}, "which texts of a judge are the inputs question, answer"),
+        ("a, b, c -> score: int", {"inputs": None}, "which texts of a judge are the inputs a, b"),
         (Helpful, {"inputs": {"source": "question"}}, "Not given: answer"),
         (Helpful, {"inputs": {"sorce": "question"}}, "no text 'sorce'; did you mean source"),
         (Helpful, {"inputs": {"source": "questoin"}}, "no input 'questoin'; did you mean quest"),

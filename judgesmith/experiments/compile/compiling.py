@@ -222,10 +222,11 @@ class CompileResult(
         The search of ``optimizer="protocol"``; AttributeError after another optimizer.
     """
 
-    saved: SavedJudge | SavedPanel
-    uncompiled: Report | None
-    heldout: Report | None
-    gain: Gain | None
+    # Any stands for the rare case (a panel; None without test rows): users need not narrow.
+    saved: SavedJudge | Any
+    uncompiled: Report | Any
+    heldout: Report | Any
+    gain: Gain | Any
     selection: Report | None
     objective: ObjectiveReport
     objectives: tuple[ObjectiveReport, ...]

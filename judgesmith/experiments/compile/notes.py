@@ -58,10 +58,10 @@ class ObjectiveReport:
 
     name: str
     targets: tuple[str, ...]
-    uncompiled: Estimate | None
+    uncompiled: Estimate | Any  # None where there are no test rows
     selection: Estimate
-    heldout: Estimate | None
-    gain: PairedEstimate | None
+    heldout: Estimate | Any
+    gain: PairedEstimate | Any
     constraints: Mapping[str, tuple[bool, Estimate]] = field(default_factory=dict)
     grows: bool = False
 

@@ -151,7 +151,7 @@ def drift_between(
     return DriftReport(before=before, now=now, shifts=tuple(found), unknown=tuple(unknown))
 
 
-def reference_distribution(judge: SavedRecord) -> Snapshot | None:
+def reference_distribution(judge: SavedRecord) -> Snapshot | Any:
     """Return what scores and inputs were like when a judge was made; None where it does not say.
 
     Of a panel, which says nothing itself, the inputs of its first member; of a calibrated judge

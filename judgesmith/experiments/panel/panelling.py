@@ -116,7 +116,7 @@ class LearnedPanel(
     best: str | None
     best_member: Report | None
     heldout: Report | None
-    gain: Gain | None
+    gain: Gain | Any  # None without test rows
     selection: Report | None
     subsets: SubsetAnalysis | None
     notes: tuple[str, ...]

@@ -6,7 +6,14 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, group_codes, number_array, score_vector
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    IntArray,
+    WithMissing,
+    group_codes,
+    number_array,
+    score_vector,
+)
 from judgesmith.metrics.correlation.columns import TIE_TOLERANCE
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.pairs.ordering import check_tolerance
@@ -15,7 +22,7 @@ from judgesmith.metrics.resampling.shares import share_interval
 
 
 def preferences(
-    given: ArrayLike, name: str, *, n: int | None = None, allow_unscored: bool
+    given: WithMissing, name: str, *, n: int | None = None, allow_unscored: bool
 ) -> FloatArray:
     """Return preferences as a float vector of 1, 0, 0.5 and, if allowed, nan."""
     answers = _answers(given, name)
@@ -32,7 +39,7 @@ def preferences(
     return answers
 
 
-def majority_preference(votes: ArrayLike) -> FloatArray:
+def majority_preference(votes: WithMissing) -> FloatArray:
     """Return for each pair the preference with the most votes; 0.5 where the most votes are tied.
 
     Parameters
@@ -100,7 +107,7 @@ def preferences_from_scores(
     return preferred
 
 
-def _answers(given: ArrayLike, name: str) -> FloatArray:
+def _answers(given: WithMissing, name: str) -> FloatArray:
     """Return answers as floats, or say which one is no preference."""
     answers = number_array(given, name=name)
     wrong = ~np.isnan(answers) & ~np.isin(answers, (0.0, 0.5, 1.0))
@@ -198,7 +205,11 @@ def preference_agreement(
 
 
 def order_consistency(
-    given: ArrayLike, swapped: ArrayLike, *, sources: Labels | None = None, confidence: float = 0.95
+    given: WithMissing,
+    swapped: WithMissing,
+    *,
+    sources: Labels | None = None,
+    confidence: float = 0.95,
 ) -> OrderConsistency:
     """Return how often a judge keeps its preference when the two texts swap positions.
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,10 +210,10 @@ class PerturbationDiscernment(Record):
     level: PerturbationLevel
     tests: tuple[MetricTest, ...]
     score: Estimate
-    expert_score: Estimate | None
+    expert_score: Estimate | Any  # None without expert weights
     log_p_opposite: float
     items_needed: ItemsNeeded
-    expert_items_needed: ItemsNeeded | None
+    expert_items_needed: ItemsNeeded | Any
     _shown = (
         *("name", "level", "tests", "score", "expert_score", "log_p_opposite", "too_few"),
         *("prefers_damage", "items_needed", "expert_items_needed"),
@@ -249,5 +250,5 @@ class Discernment(Record):
     perturbations: tuple[PerturbationDiscernment, ...]
     lowest: Estimate
     average: Estimate
-    expert_lowest: Estimate | None
+    expert_lowest: Estimate | Any
     expert_average: Estimate | None

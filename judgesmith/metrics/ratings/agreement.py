@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
+    WithMissing,
     number,
     number_array,
     paired_scores,
@@ -125,7 +126,7 @@ def modes(samples: ArrayLike, *, readable: float = 0.5) -> FloatArray:
 
 
 def nearest_levels(
-    scores: ArrayLike, *, levels: ArrayLike, scale: tuple[float, float] | None = None
+    scores: WithMissing, *, levels: ArrayLike, scale: tuple[float, float] | None = None
 ) -> FloatArray:
     """Return the level nearest to each score after rescaling to the levels.
 

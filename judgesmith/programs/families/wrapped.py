@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TEXTS = ("source", "context", "response")
 _USUAL = ("source", "response")
+ScaleGiven = str | Scale | tuple[float, float] | None
 _REPLACED = re.compile(r"`(\w+)`")
 
 
@@ -140,7 +141,7 @@ MODULE = JudgeFamily(
 
 def wrap(
     module: dspy.Module | type[dspy.Signature] | str,
-    scale: str | Scale | None = None,
+    scale: ScaleGiven = None,
     inputs: Mapping[str, str] | None = None,
     output: str | None = None,
 ) -> Judge:
@@ -158,12 +159,13 @@ def wrap(
     module : dspy.Signature, str or dspy.Module
         The question, or what answers it. Demonstrations and instructions of a compiled module
         are kept, and its model if it has one.
-    scale : str, Scale or None
+    scale : str, Scale, (low, high) or None
         What the model answers on: at most 101 whole points, or labels, worst first. None takes
         the labels of a ``Literal``.
     inputs : dict of str to str or None
         Your field, or argument of ``forward``, for the judge's ``source``, ``context`` and
-        ``response``. None takes fields of these names.
+        ``response``. None takes fields of these names; two fields of other names are the source
+        and the response, in this order.
     output : str or None
         Your field with the score; None takes the only one that is no text, or the only one apart
         from ``reasoning``, of a module that of its last predictor.
@@ -217,7 +219,7 @@ def wrap(
 
 def _running(
     module: dspy.Module,
-    scale: str | Scale | None,
+    scale: ScaleGiven,
     inputs: Mapping[str, str] | None,
     output: str | None,
 ) -> Judge:
@@ -322,6 +324,8 @@ def _score_field(outputs: Mapping[str, Any], named: str | None) -> str:
 
 def _names_of_inputs(fields: list[str], given: Mapping[str, str] | None) -> dict[str, str]:
     own = {name: name for name in TEXTS if name in fields} if given is None else dict(given)
+    if given is None and not own and len(fields) == len(_USUAL):
+        own = dict(zip(_USUAL, fields, strict=True))
     for name, field in own.items():
         if name not in TEXTS:
             raise InputError(
@@ -345,8 +349,9 @@ def _names_of_inputs(fields: list[str], given: Mapping[str, str] | None) -> dict
     return names
 
 
-def _scale_of(annotation: Any, given: str | Scale | None, name: str) -> Scale:
+def _scale_of(annotation: Any, given: ScaleGiven, name: str) -> Scale:
     if given is not None:
+        given = Scale(*given) if isinstance(given, tuple) else given
         return Scale.parse(given) if isinstance(given, str) else given
     labels = get_args(annotation) if get_origin(annotation) is Literal else ()
     labels = ("no", "yes") if annotation is bool else labels

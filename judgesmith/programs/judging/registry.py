@@ -166,12 +166,14 @@ class JudgeFamily:
         """Whether a model is asked anything, or numbers are made of the texts alone."""
         return bool(self.forms(self.protocol.model_validate({"judge": self.name})))
 
-    def start(self, rubric: Rubric | None = None, **choices: Any) -> dspy.Module:
+    def start(
+        self, rubric: Rubric | Mapping[str, Any] | None = None, **choices: Any
+    ) -> dspy.Module:
         """Return a judge as it is before anything is learned.
 
         Parameters
         ----------
-        rubric : Rubric or None
+        rubric : Rubric, mapping or None
             Task and criteria; None takes the general ones.
         **choices
             Parts of the configuration; ``ValueError`` if they make no judge of this family.

@@ -245,10 +245,10 @@ class SpanEvaluation:
     """
 
     gold: GoldKind
-    places: PlaceAgreement | None
-    new: PlaceAgreement | None = None
-    severities: PlaceAgreement | None = None
-    counts: ErrorCounts | None = None
+    places: PlaceAgreement | Any  # or None, like those that follow
+    new: PlaceAgreement | Any = None
+    severities: PlaceAgreement | Any = None
+    counts: ErrorCounts | Any = None
     kinds: tuple[KindAgreement, ...] = ()
     n_unmarked: int = 0
     notes: tuple[str, ...] = field(default=())
