@@ -167,6 +167,22 @@ def test_a_teleprompter_of_dspy_teaches_a_judge():
     assert [len(one.demos) for one in judge.predictors()] == [2, 2]
 
 
+@pytest.mark.parametrize(
+    ("answers", "shown"),
+    [("0..100", {0, 50}), ("1..5", {1, 3}), ("bad|fair|good", {"bad", "fair"})],
+)
+def test_ratings_that_a_teleprompter_shows_are_on_the_scale_of_the_judge(answers, shown):
+    table = [{"source": f"text {n}", "response": "short", "score": n} for n in (1, 4)]
+    examples = judgesmith.to_examples(table, scale="1..7")
+    bare = judgesmith.wrap("source, response -> score: int", scale=answers)
+    judge = dspy.LabeledFewShot(k=2).compile(bare, trainset=examples)
+    (demonstrations,) = judge.protocol.demonstrations.values()
+    assert {one.outputs["score"] for one in demonstrations} == shown
+    said = [one.text for one in judge.templates()["whole"].turns if one.role == "assistant"]
+    assert all(any(f"\n{one}\n" in text for text in said) for one in shown)
+    assert judge.with_protocol(judge.protocol).templates() == judge.templates()
+
+
 def test_guesses_of_a_user_of_dspy_work():
     table = pd.DataFrame(ROWS_OF_GUESSES)
     assert judgesmith.evaluate(judgesmith.ActiveCritic(), table, scale="1..5").n_unseen == 20

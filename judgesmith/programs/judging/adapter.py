@@ -15,7 +15,7 @@ from judgesmith.programs.judging.answers import KINDS, LEFT_OUT, Kind, annotatio
 from judgesmith.programs.judging.prompts import ABSENT, PromptFormat, Slot, Template, Turn, parts
 from judgesmith.signatures.fences import UNTRUSTED, fence_key, fence_tag, fenced
 from judgesmith.signatures.questions.on_scale import On, answers_of
-from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.scale import Scale, level_of
 
 PARTIAL = "A graded example, of which only a part of the answer is shown."
 """Opens a demonstration that does not show every output."""
@@ -77,7 +77,7 @@ class FencedAdapter(dspy.ChatAdapter):
         Missing outputs are said to be left out; a demonstration that lacks them all is passed over.
         """
         messages = []
-        for demo in demos:
+        for demo in (on_own_scale(one, signature) for one in demos):
             inputs = {name: demo.get(name) for name in signature.input_fields}
             outputs = {name: demo.get(name) for name in signature.output_fields}
             if all(value is None for value in outputs.values()):
@@ -177,6 +177,15 @@ def lay_out(signature: type[dspy.Signature], inputs: dict[str, Any], key: bytes)
         if inputs[name] is not None:
             laid_out[name] = fenced(inputs[name], tag)
     return laid_out
+
+
+def on_own_scale(demo: Mapping[str, Any], signature: type[dspy.Signature]) -> dict[str, Any]:
+    """Return a demonstration with the rating of a row, if it is one, on the scale of a question."""
+    plain = dict(demo)
+    scale, score = plain.get("scale"), plain.get("score")
+    if isinstance(scale, Scale) and isinstance(score, int | float):
+        plain["score"] = level_of(100 * scale.fraction(score), answers_of(signature))
+    return plain
 
 
 def template_of(name: str, predictor: dspy.Predict, fixed: Mapping[str, str]) -> Template:

@@ -10,6 +10,7 @@ import dspy
 
 from judgesmith.errors import InputError
 from judgesmith.front_door import public
+from judgesmith.programs.judging.adapter import on_own_scale
 from judgesmith.programs.judging.answers import demonstration_of, shown_example
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.executors import another_model
@@ -230,7 +231,9 @@ class Judge(AsMetric, AskingModule):
         demonstrations = {}
         instructions = {}
         for name, predictor in self.named_predictors():
-            shown = tuple(demonstration_of(demo, predictor.signature) for demo in predictor.demos)
+            asked = predictor.signature
+            demos = (on_own_scale(demo, asked) for demo in predictor.demos)
+            shown = tuple(demonstration_of(demo, asked) for demo in demos)
             if shown:
                 demonstrations[name] = shown
             text = predictor.signature.instructions
