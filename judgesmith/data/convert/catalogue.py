@@ -17,6 +17,12 @@ from judgesmith.data.convert.dialogues import (
 )
 from judgesmith.data.convert.evaluations import INSPECT, OPENAI_EVALS, PROMPTFOO
 from judgesmith.data.convert.records import Conversion, PublishedFiles, lacks_ratings
+from judgesmith.data.convert.references import (
+    ANSWER_EQUIVALENCE,
+    STORY_CLOZE,
+    SUMPUBMED,
+    WMT22,
+)
 from judgesmith.data.convert.stories import HANNA, OPENMEVA_ROC, OPENMEVA_WP
 from judgesmith.data.convert.summaries import NEWSROOM, QAGS_CNNDM, QAGS_XSUM, SUMMEVAL
 from judgesmith.data.convert.traces import ASSESSORS, HUMAN, LANGFUSE, MLFLOW, PHOENIX
@@ -44,6 +50,10 @@ CONVERSIONS = {
         WIKI_DA,
         WMT_MQM,
         NLG_DUALEVAL,
+        SUMPUBMED,
+        STORY_CLOZE,
+        ANSWER_EQUIVALENCE,
+        WMT22,
         MLFLOW,
         LANGFUSE,
         PHOENIX,

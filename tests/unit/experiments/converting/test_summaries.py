@@ -4,7 +4,9 @@ import html
 
 import pytest
 
+from judgesmith.data import read_items
 from judgesmith.data.convert import CONVERSIONS, conversion_named, convert
+from judgesmith.data.problems import DataError
 
 # HANNA, as it is published.
 
@@ -428,3 +430,53 @@ def test_a_text_that_is_no_unicode_is_told(faults, published):
         "a.jsonl:1: summary_sentences[0].sentence: expected Unicode text; got half a surrogate "
         "pair at position 5"
     ]
+
+
+# References without ratings, which the DHP paper damages.
+
+BACKGROUND = "Cells   divide. They\ngrow."
+
+
+def test_an_abstracts_background_is_the_reference_of_its_article(converted, published):
+    abstract = f"BACKGROUND\n{BACKGROUND}\nRESULTS\nThey grew.\nCONCLUSIONS\nNone."
+    texts = {"text_7.txt": "Cells.", "abst_7.txt": abstract, "text_8.txt": "Mice."}
+    done = converted("sumpubmed", *(published(name, text) for name, text in texts.items()))
+    (row,) = done.rows
+    assert (row["source"], row["response"]) == ("Cells.", "Cells divide. They grow.")
+    assert (row["source_id"], row["human"], row["task"]) == ("7", {}, "summarization")
+    assert done.made.left_out == {"articles and abstracts without the other": 1}
+    with pytest.raises(DataError, match=r"text_N\.txt or abst_N\.txt"):
+        convert("sumpubmed", [published("article.txt", "Cells.")], done.path)
+
+
+def test_a_story_has_its_right_ending_and_keeps_the_wrong_one(converted, published):
+    story = {f"InputSentence{n}": f"Ann did {n}." for n in range(1, 5)}
+    endings = {f"RandomFifthSentenceQuiz{n}": f"End {n}." for n in (1, 2)}
+    rows = [
+        {"InputStoryid": f"s{right}", **story, **endings, "AnswerRightEnding": right}
+        for right in (1, 2)
+    ]
+    done = converted("story-cloze", published("cloze_test_ALL_val.csv", rows))
+    assert [(row["response"], row["wrong_ending"]) for row in done.rows] == [
+        ("End 1.", "End 2."),
+        ("End 2.", "End 1."),
+    ]
+    assert done.rows[0]["source"] == "Ann did 1. Ann did 2. Ann did 3. Ann did 4."
+    assert read_items(done.path)[0].extra["wrong_ending"] == "End 2."
+
+
+def test_long_references_of_answers_and_translations_are_taken_once(converted, published):
+    long = "x" * 151
+    said = {"question": "Why?", "context": "So.", "candidate": "y", "score": 1}
+    rows = [{**said, "reference": one} for one in (long, long, "short")]
+    done = converted("answer-equivalence", published("ae_dev.jsonl", rows))
+    (row,) = done.rows
+    assert (row["source"], row["context"], row["response"]) == ("Why?", "So.", long)
+    assert sum(done.made.left_out.values()) == 2
+    source = published("generaltest2022.de-en.src.de", "Ja.\nNein.\n")
+    reference = published("generaltest2022.de-en.ref.B.en", f"Yes.\n{'no ' * 101}\n")
+    done = converted("wmt22", source, reference)
+    assert [(row["source_id"], row["source"]) for row in done.rows] == [("2", "Nein.")]
+    uneven = published("generaltest2022.zh-en.ref.A.en", "Yes.\n")
+    with pytest.raises(DataError, match=r"1, and generaltest2022\.de-en\.src\.de has 2"):
+        convert("wmt22", [source, uneven], done.path)
