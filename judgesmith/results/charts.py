@@ -37,6 +37,20 @@ class Interval(Protocol):
 
 
 @dataclass(frozen=True)
+class NumberWithEnds:
+    """An ``Interval`` of numbers that may be unknown."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, *ends: float | None) -> NumberWithEnds:
+        """Return value, low and high, nan for each that is None."""
+        return cls(*map(_or_nan, ends))
+
+
+@dataclass(frozen=True)
 class _Layout:
     """How large a chart is: in a notebook small, on a page with marks on its axes."""
 
@@ -385,10 +399,11 @@ def forest(
     x_label: str = "",
     before: Mapping[str, Interval] | None = None,
     words: str = "",
+    ends: str = "95% interval",
 ) -> Chart:
     """Return values with their intervals, one below the other, and a guide at 0.
 
-    ``before`` are values to compare with, drawn hollow.
+    ``before`` are values to compare with, drawn hollow; ``ends`` says what intervals are.
     """
     rows = [(name, one) for name, one in found.items() if math.isfinite(one.value)]
     other = before or {}
@@ -414,7 +429,7 @@ def forest(
         ],
         guides=[[(0, -0.5), (0, len(rows) - 0.5)]],
         words=words,
-        header=("", "value [95% interval]", *(["before"] if other else [])),
+        header=("", f"value [{ends}]", *(["before"] if other else [])),
         rows=[[*row, *([then] if other else [])] for row, then in zip(several, said, strict=True)],
     )
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,7 @@ from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.results.charts import (
     Chart,
     Interval,
+    NumberWithEnds,
     by_length,
     distribution,
     forest,
@@ -177,20 +176,6 @@ def _made(saved: AnySaved) -> Iterator[tuple[str, str]]:
             yield name, str(value)
     if earlier := saved.settings.get("earlier"):
         yield "started from", str(earlier)
-
-
-@dataclass(frozen=True)
-class _Number:
-    """An estimate with nan where it is undefined, as charts take it."""
-
-    value: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, one: SavedEstimate) -> _Number:
-        ends = (one.value, one.low, one.high)
-        return cls(*(math.nan if end is None else float(end) for end in ends))
 
 
 class _Judged:
@@ -350,7 +335,11 @@ def _forest(
     title: str,
 ) -> Chart:
     now, then = (
-        {str(page_text(name)): _Number.of(one) for name, one in given.items() if one is not None}
+        {
+            str(page_text(name)): NumberWithEnds.of(one.value, one.low, one.high)
+            for name, one in given.items()
+            if one is not None
+        }
         for given in (found, before)
     )
     earlier: Mapping[str, Interval] = then

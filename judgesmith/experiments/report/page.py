@@ -164,7 +164,7 @@ def write_report(
         Why there are no texts, where there are none.
     """
     cells, shown = _cells(run, sets, figures=figures)
-    board = board_section(run, frozenset(shown))
+    board = board_section(run, frozenset(shown), figures=figures)
     warnings = warnings_of(run)
     used = sum(map(_bytes, (board, cells, *warnings))) + 10 * len(warnings) + _SPARE
     rows = explorer(run, sets, room=LARGEST - used, why=why)

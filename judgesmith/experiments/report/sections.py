@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from judgesmith.data.items import DataSet
 from judgesmith.experiments.evaluate.errors.found import TextErrors
-from judgesmith.experiments.evaluate.errors.page import TEMPLATES, macro
+from judgesmith.experiments.evaluate.errors.page import TEMPLATES, macro, page_text
 from judgesmith.experiments.evaluate.label_verdicts import mistake_rows
 from judgesmith.experiments.evaluate.placing import (
     PARTS,
@@ -33,7 +33,9 @@ from judgesmith.experiments.runs.leaderboard import (
     SEEDS_HEADER,
     SEEDS_READING,
     BoardBlock,
+    BoardLine,
     SeedsBlock,
+    SeedsLine,
     by_labels,
     few_systems,
     label_cells,
@@ -42,10 +44,13 @@ from judgesmith.experiments.runs.leaderboard import (
 )
 from judgesmith.experiments.tables import Table, percent_cell
 from judgesmith.programs.artifacts.test_rows import cut
-from judgesmith.results.charts import distribution, history, scatter
+from judgesmith.results.charts import Chart, NumberWithEnds, distribution, forest, history, scatter
 from judgesmith.signatures.judgement import ErrorSpan
 
 _TEMPLATE = "sections.html"
+_MOST_CHARTS = 4
+_MOST_LINES = 12
+_MOST_WARNINGS = 5
 _WORDS = 600
 
 
@@ -111,6 +116,8 @@ TEMPLATES.filters |= {
 }
 TEMPLATES.globals |= {
     "BOARD_HEADER": _HEADER,
+    "MOST_CHARTS": _MOST_CHARTS,
+    "MOST_WARNINGS": _MOST_WARNINGS,
     "LABELS_HEADER": LABELS_HEADER,
     "PERSPECTIVES": _PERSPECTIVES,
     "SEEDS_HEADER": SEEDS_HEADER,
@@ -118,8 +125,10 @@ TEMPLATES.globals |= {
 }
 
 
-def board_section(run: ReportRun, linked: Container[str] | None = None) -> Markup:
-    """Return the rankings, one table for each set, target and seed; other levels folded away."""
+def board_section(
+    run: ReportRun, linked: Container[str] | None = None, *, figures: bool = True
+) -> Markup:
+    """Return the rankings: a chart for each set and target, and tables, folded away."""
     groups: dict[tuple[str, str, int], list[BoardBlock]] = {}
     for block in run.board.blocks:
         groups.setdefault((block.data, block.target, block.seed), []).append(block)
@@ -127,7 +136,46 @@ def board_section(run: ReportRun, linked: Container[str] | None = None) -> Marku
     for one in run.board.over_seeds:
         together.setdefault((one.data, one.target), []).append(one)
     linked = run.cells if linked is None else linked
-    return macro(_TEMPLATE, "board", groups, together, READING, linked)
+    charts = [one.figure(f"b{n}") for n, one in enumerate(_rankings(groups, together)) if figures]
+    return macro(_TEMPLATE, "board", charts, groups, together, READING, linked)
+
+
+def _rankings(
+    groups: Mapping[tuple[str, str, int], list[BoardBlock]],
+    together: Mapping[tuple[str, str], list[SeedsBlock]],
+) -> Iterator[Chart]:
+    """Yield a chart for each set and target: over seeds, where there are several."""
+    for (data, target), (several, *_) in together.items():
+        means = [(line, line.q.mean, line.q.low, line.q.high) for line in several.cells]
+        words = f"Mean over {len(several.seeds)} seeds; lines from the lowest to the highest."
+        yield _ranking(data, target, means, words, ends="lowest, highest")
+    for (data, target, seed), (block, *_) in groups.items():
+        if (data, target) not in together:
+            own = [(line, line.q.value, line.q.low, line.q.high) for line in block.cells]
+            words = f"Seed {seed}; lines are 95% intervals."
+            yield _ranking(data, target, own, words, ends="95% interval")
+
+
+def _ranking(
+    data: str,
+    target: str,
+    lines: Sequence[tuple[BoardLine | SeedsLine, float | None, float | None, float | None]],
+    words: str,
+    *,
+    ends: str,
+) -> Chart:
+    found: dict[str, NumberWithEnds] = {}
+    models = {line.model for line, *_ in lines}
+    for line, *numbers in lines[:_MOST_LINES]:
+        optimizer = line.optimizer if line.optimizer != "none" else None
+        model = line.model if len(models) > 1 else None
+        name = " · ".join(str(page_text(one)) for one in (line.judge, optimizer, model) if one)
+        found[name] = NumberWithEnds.of(*numbers)
+    if len(lines) > _MOST_LINES:
+        words += f" The first {_MOST_LINES} of {len(lines)}."
+    title = f"{page_text(data)}: {page_text(target)}"
+    x_label = "Q, agreement with people (at most 3)"
+    return forest(found, title=title, x_label=x_label, words=words, ends=ends)
 
 
 def cell_section(
@@ -251,7 +299,7 @@ def beside_table(found: CellDiagnostics | None) -> Table:
     lines = [
         [name, estimate(one)] for name, one in told if one is not None and one.value is not None
     ]
-    title = "Beside correlations, on rows held out"
+    title = "Other measures, on rows held out"
     return Table(title=title, header=["", "[95% interval]"], rows=lines)
 
 

@@ -239,7 +239,7 @@ def test_a_run_becomes_a_page(run, ran, folder, monkeypatch):
     assert (done.status, done.err) == (0, "")
     assert done.out == "2 cells and 40 rows in report.html\n"
     page = (folder / "report.html").read_text("utf-8")
-    assert "What it answers" in page
+    assert "<summary>Source</summary>" in page
     refused = run("report", ran)
     assert refused.status == 2
     assert "report.html is there already" in refused.err

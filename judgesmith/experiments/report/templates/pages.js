@@ -102,6 +102,14 @@
     show();
   }
 
+  // What a link leads to is not folded away.
+  const reveal = () => {
+    let at = document.getElementById(location.hash.slice(1));
+    for (; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+
   const closed = () => document.querySelectorAll("main > section:not(#texts) details:not([open])");
   let opened = [];
   addEventListener("beforeprint", () => {

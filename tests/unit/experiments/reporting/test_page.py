@@ -48,13 +48,22 @@ def test_systems_and_rows_of_both_are_counted_and_few_systems_told(reported):
     assert "dataset level</caption>" in section
 
 
+def test_a_ranking_is_drawn_first_over_seeds_where_there_are_several(reported, several):
+    one, more = board_section(reported), board_section(several)
+    assert one.index("<svg") < one.index("<table")
+    assert "lines are 95% intervals" in one
+    assert "Mean over 3 seeds; lines from the lowest to the highest." in more
+    assert "&lt;b&gt;fine&lt;/b&gt;" in more[: more.index("</svg>")]
+    assert "<svg" not in board_section(reported, figures=False)
+
+
 def test_means_over_seeds_stand_before_those_of_each(several):
     section = board_section(several)
     first = section.index("<h3><bdi>answers: overall, over 3 seeds</bdi></h3>")
     assert first < section.index("<h3><bdi>answers: overall, seed 0</bdi></h3>")
     assert "<bdi>&lt;b&gt;fine&lt;/b&gt;</bdi>" in section
     for cell in ("1.25", "0.50", "0.75", "1.75", "2, 1 undefined", "-0.25"):
-        assert f'<td class="num">{cell}</td>' in section
+        assert f'">{cell}</td>' in section
 
 
 # cell section
@@ -106,7 +115,7 @@ def test_a_search_tells_which_choices_mattered(reported):
     mattered = (Mattered(objective="<q>", shares={"scale": 0.25, "explain": 0.75}),)
     searched = replace(cell, trials=trials, mattered=mattered)
     section = cell_section(searched, 0, figures=False)
-    assert "apart by &lt;q&gt;, by PED-ANOVA</caption>" in section
+    assert "Importance of each choice for &lt;q&gt; (PED-ANOVA)</caption>" in section
     assert section.index("width:75.0%") < section.index("width:25.0%")
     assert '<td class="num">75%</td>' in section
     assert "PED-ANOVA" not in cell_section(replace(searched, mattered=()), 0, figures=False)
@@ -318,7 +327,7 @@ def test_a_page_without_texts_says_why_and_shows_the_rest(reported, study, tmp_p
     write_report(tmp_path / "page.html", reported, sets, figures=False, why=why)
     read = Page((tmp_path / "page.html").read_text("utf-8"))
     assert "Texts are not shown: " in read.text
-    assert "What it answers" not in read.text
+    assert ("summary", "Source") not in read.texts
     assert len(read.all("tbody")) > 48
 
 
