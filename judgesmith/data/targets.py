@@ -183,6 +183,9 @@ class Targets:
     reasons: tuple[str | None, ...]
     labels: NDArray[np.intp] | None = None
 
+    def __repr__(self) -> str:
+        return f"Targets({self.name}, {self.scale}, {len(self.rated)} of {len(self.values)} rated)"
+
     @property
     def is_verdict(self) -> bool:
         """Whether people gave labels such as pass and fail, not ratings."""

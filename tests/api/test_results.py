@@ -54,6 +54,14 @@ def results(data):
     }
 
 
+def test_lists_and_arrays_are_one_line_too(results, data):
+    scored = judgesmith.score_batch(judgesmith.ActiveCritic(), data.items[:12])
+    assert repr(scored) == "Judgements(12 rows, 12 with a score)"
+    assert repr(results["compiled"].targets) == "Targets(overall, 1..5, 80 of 80 rated)"
+    assert "<script" not in scored._repr_html_()
+    assert list(type(scored)().to_pandas()) == list(scored.to_pandas())
+
+
 NAMES = ("compiled", "evaluation", "labels", "labelled", "comparison", "description", "inferred")
 NAMES += ("data", "rows", "estimate", "diagnostics", "panel")
 NAMES += ("perturbed", "discerned", "recheck", "suggested", "ablation")

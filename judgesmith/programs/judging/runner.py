@@ -213,12 +213,22 @@ def was_not_asked(judgement: Judgement) -> bool:
 class Judgements(list[Judgement]):
     """A list of judgements, and a table of them."""
 
+    def __repr__(self) -> str:
+        n_scored = sum(one.score is not None for one in self)
+        return f"Judgements({len(self)} rows, {n_scored} with a score)"
+
+    def _repr_html_(self) -> str:
+        table = self.to_pandas()[["score", "label", "explanation", "problem"]]
+        page: str = table.to_html(max_rows=10, notebook=True)
+        return page
+
     def to_pandas(self) -> pd.DataFrame:
         """Return a ``DataFrame`` with a row for each judgement and a column for each field."""
         import pandas as pd
 
         names = list(Judgement.model_fields)
-        return pd.DataFrame([{name: getattr(one, name) for name in names} for one in self])
+        rows = [{name: getattr(one, name) for name in names} for one in self]
+        return pd.DataFrame(rows, columns=names)
 
 
 @public("judgesmith.score_batch")
