@@ -183,6 +183,8 @@ def next_steps(project: Project, state: dict[str, Any], n_reviews: int) -> list[
         )
     if n_reviews:
         steps.append((f"Review {n_reviews} disagreements.", "/review"))
+    if judges and not project.store.rubrics():
+        steps.append((f"Read the rubric of v{judges[-1]}, and correct it.", "/rubric"))
     if judges and _changed_since(project, judges[-1]):
         steps.append((f"Compile again: there is something new since v{judges[-1]}.", "/compile"))
     return steps

@@ -58,6 +58,8 @@ def gain_text(compared: dict[str, Any]) -> str:
     if not aim.get("gain"):
         return ""
     gain = SavedEstimate.model_validate(aim["gain"])
+    if gain.value is None:
+        return ""
     name = str(aim.get("name", "")).replace("_", " ")
     rows = f"{gain.n} rows" if gain.n is not None else "rows"
     chance = aim["gain"].get("p_value")

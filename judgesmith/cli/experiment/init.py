@@ -197,7 +197,10 @@ def _doubts(found: DataProposal) -> list[str]:
     if "response" not in found.columns.fields:
         notes.append("no column looks like the response; add 'response: COLUMN' to the map.")
     if not found.columns.criteria and not any("human" in row for row in found.rows):
-        notes.append("no column looks like a rating; add 'score: COLUMN' to the map.")
+        notes.append(
+            "no column looks like a rating; add 'score: COLUMN' to the map, or label rows with "
+            "'judgesmith studio'."
+        )
     notes += [
         f"the order of the labels of {_shown_name(name)} is unknown; put the worst first."
         for name in found.unordered

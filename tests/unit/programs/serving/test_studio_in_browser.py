@@ -56,6 +56,9 @@ def compile_judge(page, number):
     opens(page, "/compile")
     page.tab_to("#effort")
     page.press("l")
+    if number > 1:
+        page.tab_to("#suggest")
+        page.press("Space")
     enter(page, "#estimate")
     page.wait("/calls/.test(document.getElementById('estimated').innerText)")
     enter(page, "#new button.main")
