@@ -163,7 +163,7 @@ def test_what_a_module_returns_is_read_or_the_response_has_no_score():
     assert verdict(4).score == 75
     assert verdict(dspy.Prediction(score="2")).score == 25
     assert verdict(True, scale="no|yes").label == "yes"
-    assert "returned None" in verdict(None).problem
+    assert "got 'None'" in verdict(None).problem
     assert "outside" in verdict(9).problem
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import dspy
 import numpy as np
-from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
 from judgesmith.errors import InputError
 from judgesmith.programs.families.forms import PromptFormat, prompt_format_named
@@ -35,21 +34,12 @@ from judgesmith.programs.families.task_inference import (
 from judgesmith.programs.families.trained import PrometheusConfig, PromptFormatConfig
 from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_in
 from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS, CriterionLines
-from judgesmith.programs.judging.dspy_executor import ask_of
+from judgesmith.programs.judging.dspy_executor import ask_of, reply_to
 from judgesmith.programs.judging.executors import current_lm
 from judgesmith.programs.judging.judge import FamilyJudge, Judge, chosen
-from judgesmith.programs.judging.program import (
-    ModelReply,
-    PromptRequest,
-    answered,
-    readable,
-    too_long,
-    unreadable,
-)
+from judgesmith.programs.judging.program import ModelReply, PromptRequest, answered
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import CONCURRENCY
-from judgesmith.programs.lm import sampling
-from judgesmith.programs.lm.dspy_lm import collected_answers
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.results.progress import OnProgress, tell
 from judgesmith.signatures.config import InferenceSettings, JudgeConfig, Sampling
@@ -252,26 +242,19 @@ class ModuleJudge(FamilyJudge):
         lm = dspy.settings.lm
         if own.temperature:
             lm = lm.copy(temperature=own.temperature)
-        behind: dict[str, Any] = {}
-        try:
-            with dspy.context(lm=lm), sampling(sample=ask.sample), collected_answers() as heard:
-                try:
-                    found = await self._found(given, blocking=blocking)
-                finally:
-                    if heard:
-                        behind = dict(zip(("call", "answer"), heard[-1], strict=True))
-        except ContextWindowExceededError as fault:
-            return too_long(fault)
-        except AdapterParseError as fault:
-            return unreadable(str(fault).split("\n")[0], **behind)
+        with dspy.context(lm=lm):
+            return await reply_to(ask, self._fields(given, blocking=blocking))
+
+    async def _fields(self, given: Mapping[str, Any], *, blocking: bool) -> dict[str, Any]:
+        own: Any = self._settings
+        found = await self._found(given, blocking=blocking)
         fields = dict(found.items()) if isinstance(found, Mapping | dspy.Example) else {}
         score = fields.get(own.output) if fields else found
         if isinstance(score, bool):
             score = "yes" if score else "no"
-        if not isinstance(score, str | int | float):
-            return unreadable(f"{own.module} returned {score!r:.80} as {own.output}.", **behind)
         words = next((fields[one] for one in _WORDS if fields.get(one)), "")
-        return readable({"score": score, "explanation": str(words)}, **behind)
+        points = score if isinstance(score, int | float) else str(score)
+        return {"score": points, "explanation": str(words)}
 
     async def _found(self, given: Mapping[str, Any], *, blocking: bool) -> Any:
         if blocking:

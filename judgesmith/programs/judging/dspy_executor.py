@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -227,14 +227,22 @@ async def ask_once(
     blocking: bool,
 ) -> ModelReply:
     """Ask one question of DSPy's current model, and return what came back."""
+
+    async def fields() -> dict[str, Any]:
+        if blocking:
+            return dict(predictor(**inputs, config=dict(config)).items())
+        return dict((await predictor.acall(**inputs, config=dict(config))).items())
+
+    return await reply_to(ask, fields())
+
+
+async def reply_to(ask: PromptRequest, answer: Awaitable[dict[str, Any]]) -> ModelReply:
+    """Return the fields of an answer that is given through DSPy, or why there are none."""
     behind: dict[str, Any] = {}  # call and answer; models that are not ours leave none
     try:
         with sampling(sample=ask.sample), collected_answers() as heard:
             try:
-                if blocking:
-                    prediction = predictor(**inputs, config=dict(config))
-                else:
-                    prediction = await predictor.acall(**inputs, config=dict(config))
+                fields = await answer
             finally:
                 if heard:
                     behind = dict(zip(("call", "answer"), heard[-1], strict=True))
@@ -242,7 +250,6 @@ async def ask_once(
         return too_long(fault)
     except AdapterParseError as fault:
         return unreadable(str(fault).split("\n")[0], **behind)
-    fields = dict(prediction.items())
     logprobs = fields.pop("logprobs", None)
     if ask.probabilities is not None and not behind:
         behind = {"answer": answer_by_dspy(logprobs)}
