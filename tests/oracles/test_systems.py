@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgesmith.metrics.systems import prediction_powered_mean, system_difference, system_means
+from judgesmith.metrics.systems import (
+    prediction_powered_mean,
+    system_difference,
+    system_means,
+    system_ranks,
+)
 
 # -- prediction powered --------------------------------------------------------------------------
 
@@ -426,3 +431,18 @@ def test_on_summeval_25_ratings_of_one_system_gain_little_from_gpt4(summeval):
         )
         gains.append(found.gain)
     assert 0.9 < np.median(gains) < 1.5
+
+
+def test_ranks_are_those_that_comparisons_of_all_pairs_leave_open():
+    rng = np.random.default_rng(3)
+    sources, systems = np.repeat(np.arange(40), 3), np.tile(["best", "middle", "twin"], 40)
+    quality = rng.normal(size=40)[sources] + 2.0 * (systems == "best")
+    people = quality + rng.normal(scale=0.3, size=120)
+    judge = quality + rng.normal(scale=0.3, size=120)
+    people[60:] = np.nan
+    found = system_ranks(people, judge, systems=systems, sources=sources)
+    assert found == {"best": (1, 1), "middle": (2, 3), "twin": (2, 3)}
+    assert system_ranks(-people, -judge, systems=systems, sources=sources)["best"] == (3, 3)
+    people[:] = np.nan
+    people[:3] = 1.0  # one source: nothing can be compared
+    assert set(system_ranks(people, judge, systems=systems, sources=sources).values()) == {(1, 3)}

@@ -255,7 +255,7 @@ def _print_scores(found: Evaluation, *, is_judge: bool) -> None:
         found.by_criterion,
     )
     if found.systems and (full or found.labels is None):
-        print_systems(found.systems)
+        print_systems(found.systems, found.system_ranks)
     if not full:
         say("\nAll tables: --full")
     say()
@@ -431,8 +431,9 @@ def print_besides(title: str, found: Diagnostics) -> None:
         say_under("no kappa", found.no_kappa)
 
 
-def print_systems(found: Sequence[SystemMean]) -> None:
+def print_systems(found: Sequence[SystemMean], ranks: Sequence[tuple[int, int]] = ()) -> None:
     """Print what systems are rated on average, from ratings alone and with the judge's help."""
+    left = [f"{best}" if best == worst else f"{best}-{worst}" for best, worst in ranks]
     rows = [
         [
             str(one.system),
@@ -440,10 +441,12 @@ def print_systems(found: Sequence[SystemMean]) -> None:
             estimate_text(one.classical),
             str(one.n_rated),
             str(one.n_unrated),
+            *([rank] if left else []),
         ]
-        for one in found
+        for one, rank in zip(found, left or [""] * len(found), strict=True)
     ]
     header = ["", "with the judge", "ratings alone", "rated", "unrated"]
+    header += ["rank"] if left else []
     print_table("Mean rating of each system", rows, header=header)
 
 

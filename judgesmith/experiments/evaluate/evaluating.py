@@ -19,6 +19,7 @@ from judgesmith.experiments.evaluate.agreement import (
     Unscored,
     agreement_report,
     criterion_reports,
+    oriented,
     plain,
     unscored,
 )
@@ -34,7 +35,7 @@ from judgesmith.experiments.evaluate.label_verdicts import LabelAgreement, label
 from judgesmith.experiments.evaluate.within_source import only_within_sources
 from judgesmith.front_door import public
 from judgesmith.metrics.arrays import Seed, fraction, generator
-from judgesmith.metrics.systems import SystemMean, system_means
+from judgesmith.metrics.systems import SystemMean, system_means, system_ranks
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.results.base import Result
 from judgesmith.results.charts import Charts, confusion, row_charts
@@ -88,6 +89,8 @@ class Evaluation(
     systems : tuple of SystemMean
         The mean rating of every system, with and without the scores of unrated rows;
         empty where there are none of these, or the scores are of another criterion.
+    system_ranks : tuple of (int, int)
+        Of each of them the best and the worst rank that is left open; empty from 51 systems on.
     labels : LabelAgreement or None
         TPR, TNR and the rows labelled wrongly, where people gave labels such as pass and fail and
         the judge gives labels, too, or scores on a known scale; on the rows of ``criteria_on``.
@@ -113,9 +116,15 @@ class Evaluation(
     ranks: bool = False
     stated: tuple[str, ...] = ()
     systems: tuple[SystemMean, ...] = ()
+    system_ranks: tuple[tuple[int, int], ...] = ()
     labels: LabelAgreement | None = None
     data: str = ""
     rows: PredictionTable | None = field(default=None, repr=False)
+
+    def _systems(self) -> list[dict[str, Any]]:
+        told = [one.to_dict() for one in self.systems]
+        ranks = [{"ranks": list(one)} for one in self.system_ranks] or [{}] * len(told)
+        return [{**one, **rank} for one, rank in zip(told, ranks, strict=True)]
 
     @property
     def criteria(self) -> Mapping[str, Report]:
@@ -159,9 +168,12 @@ class Evaluation(
             "criteria_unscored": {name: one.n for name, one in self.by_criterion.unscored.items()},
             "criteria_left_out": dict(self.by_criterion.left_out),
             "besides": None if self.besides is None else self.besides.to_dict(),
-            **({"systems": [one.to_dict() for one in self.systems]} if self.systems else {}),
+            **({"systems": self._systems()} if self.systems else {}),
             **({"labels": self.labels.to_dict()} if self.labels is not None else {}),
         }
+
+
+MOST_RANKED = 50  # systems: every two of them are compared
 
 
 @public("judgesmith.evaluate", READ_OPTIONS)
@@ -311,25 +323,19 @@ def evaluate_scores(
     whole = found.scored_by == "score" and not found.ranks
     if not whole:
         return evaluation
-    return replace(evaluation, systems=_systems(scores, dataset, targets, confidence))
-
-
-def _systems(
-    scores: Scores, dataset: DataSet, targets: Targets, confidence: float
-) -> tuple[SystemMean, ...]:
-    """Return the systems' mean ratings, where scores of unrated rows can help to find them."""
     judge = np.asarray(scores.values, dtype=np.float64)
     if not np.any(np.isnan(targets.values) & ~np.isnan(judge)):
-        return ()
-    return tuple(
-        system_means(
-            targets.values,
-            judge if targets.scale.higher_is_better else -judge,
-            sources=dataset.groups.tolist(),
-            systems=[item.system_id for item in dataset.items],
-            confidence=confidence,
-        )
-    )
+        return evaluation  # no scores of unrated rows help to find what systems are rated
+    where: dict[str, Any] = {
+        "sources": dataset.groups.tolist(),
+        "systems": [item.system_id for item in dataset.items],
+        "confidence": confidence,
+    }
+    turned = judge if targets.scale.higher_is_better else -judge
+    means = tuple(system_means(targets.values, turned, **where))
+    few = len(means) <= MOST_RANKED
+    ranks = system_ranks(oriented(targets), judge, **where) if few else {}
+    return replace(evaluation, systems=means, system_ranks=tuple(ranks.values()))
 
 
 def _evaluation(

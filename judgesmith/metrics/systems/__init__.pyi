@@ -5,6 +5,7 @@ from judgesmith.metrics.systems.means import (
     prediction_powered_mean,
     system_difference,
     system_means,
+    system_ranks,
 )
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "prediction_powered_mean",
     "system_difference",
     "system_means",
+    "system_ranks",
 ]

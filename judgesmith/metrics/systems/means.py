@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,7 @@ from judgesmith.metrics.arrays import (
     ratio,
     score_vector,
 )
+from judgesmith.metrics.comparing.significance import holm
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, PairedEstimate, Record, squarable
@@ -537,6 +539,61 @@ def system_difference(
         n_shared=len(np.intersect1d(rated[0].sources, rated[1].sources)),
         n_unscored=int(np.count_nonzero(either & ~scored)),
     )
+
+
+def system_ranks(
+    human: ArrayLike,
+    judge: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    systems: Labels,
+    confidence: float = 0.95,
+) -> dict[object, tuple[int, int]]:
+    """Return the best and the worst rank of each system that the ratings leave open.
+
+    Parameters
+    ----------
+    human, judge, sources, systems, confidence
+        As for :func:`system_means`; more is better.
+
+    Returns
+    -------
+    dict of system to (int, int)
+        In order of first appearance, 1 for the best: one more than there are systems that are
+        significantly better, and the number of systems less those that are significantly worse.
+        All pairs are compared by :func:`system_difference`, their p-values adjusted by Holm. A
+        pair that cannot be compared leaves both ranks open.
+
+    Examples
+    --------
+    >>> human = [4, 3, None, None, 5, 3, 4, 2, None, None, 3, 2]
+    >>> judge = [4, 3, 5, 3, 5, 2, 4, 2, 3, 2, 3, 2]
+    >>> system_ranks(human, judge, systems=["new", "old"] * 6, sources=sorted([*range(6)] * 2))
+    {'new': (1, 1), 'old': (2, 2)}
+    """
+    known = list(dict.fromkeys(label_list(systems, name="systems")))
+    pairs = list(combinations(range(len(known)), 2))
+    found = [
+        system_difference(
+            human,
+            judge,
+            first=known[one],
+            second=known[other],
+            sources=sources,
+            systems=systems,
+            confidence=confidence,
+        ).estimate
+        for one, other in pairs
+    ]
+    better, worse = [0] * len(known), [0] * len(known)
+    adjusted = holm([one.p_value for one in found]) if found else ()
+    for (one, other), estimate, p in zip(pairs, found, adjusted, strict=True):
+        if p <= 1 - confidence:
+            up, down = (one, other) if estimate.value > 0 else (other, one)
+            better[down] += 1
+            worse[up] += 1
+    n = len(known)
+    return {name: (1 + better[at], n - worse[at]) for at, name in enumerate(known)}
 
 
 def _table(
