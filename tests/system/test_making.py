@@ -32,16 +32,16 @@ def test_infer(story, data):
     story.run("ledger", "stats", "--json")
 
 
-def test_compile(story):
-    story.run("compile", "sample", "-o", "quick", "--rounds", "2", "--dry-run", "--json")
-    story.run("compile", "sample", "-o", "quick", "--rounds", "2", whole=True)
-    story.run("compile", "sample", "-o", "quick", "--rounds", "2")
-    story.run("compile", "sample", "-o", "quick", "--rounds", "1")
-    story.run("compile", "sample", "-o", "quick", "--rounds", "2", "--json", "--force")
+def test_compile(story, data):
+    story.run("compile", data, "-o", "quick", "--rounds", "2", "--dry-run", "--json")
+    story.run("compile", data, "-o", "quick", "--rounds", "2", whole=True)
+    story.run("compile", data, "-o", "quick", "--rounds", "2")
+    story.run("compile", data, "-o", "quick", "--rounds", "1")
+    story.run("compile", data, "-o", "quick", "--rounds", "2", "--json", "--force")
     story.run("show", "quick")
     story.run("show", "quick", "--prompts", text=False)
     story.run("show", "quick", "--json")
-    story.run("compile", "sample", "-o", "next", "--from", "quick", "--rounds", "1", "--json")
+    story.run("compile", data, "-o", "next", "--from", "quick", "--rounds", "1", "--json")
     story.run("show", "quick", "--diff", "next")
     story.run("show", "quick", "--diff", "next", "--json")
 
