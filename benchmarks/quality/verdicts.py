@@ -202,7 +202,7 @@ def missed(n_bad: int, floor: float, per_source: int, seed: int) -> float:
 
 
 @benchmark(
-    quick={"splits": 1, "sources": 20, "sets": (1,), "draws": 40},
+    quick={"splits": 1, "sources": 20, "sets": (1,), "draws": 10},
     formats={"gain": "+.3f", "missed": ".1%"},
 )
 def verdicts(
