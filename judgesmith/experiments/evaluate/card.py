@@ -129,7 +129,7 @@ def verdict_line(saved: AnySaved) -> str:
     if saved.agreement.is_unrated:
         return "It was made without ratings: nothing is known of its agreement with people."
     if not saved.agreement.reports:
-        return "It was never tested: nobody knows how far it agrees with people."
+        return "It was never tested: its agreement with people is unknown."
     where, report = saved.agreement.best_known
     one, within = estimate_in(report, "dataset", "pearson"), ""
     if one is None or one.value is None:

@@ -196,7 +196,7 @@ class Headline(BaseModel):
     high: float | None
 
 
-class Example(BaseModel):
+class ExampleTexts(BaseModel):
     """Texts of the judge's own task: a source and one response or more."""
 
     source: str
@@ -228,7 +228,7 @@ class JudgeCard(BaseModel):
     calls_per_item: int | None = Field(description="model calls; null where it depends")
     agreement: Headline | None = Field(description="null where it was not measured")
     human_scale: Scale | None = Field(description="of its raters; null if unknown, or of labels")
-    example: Example | None = Field(description="texts that the judge was made from")
+    example: ExampleTexts | None = Field(description="texts that the judge was made from")
     card: bool = Field(description="whether its card can be had")
 
 
