@@ -353,6 +353,7 @@ def test_systems(keep, rated):
     judge = np.nan_to_num(line(rated["judge"]), nan=3)
     given = {"systems": rated["systems"], "sources": rated["sources"]}
     means = keep("means", systems.system_means(human, judge, **given))
+    keep("ranks", systems.system_ranks(human, judge, **given))
     assert all(isinstance(one, systems.SystemMean) for one in means)
     found = systems.system_difference(human, judge, first="north", second="south", **given)
     assert isinstance(found, systems.SystemDifference)
