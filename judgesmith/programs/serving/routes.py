@@ -507,7 +507,7 @@ def routes(service: Service) -> APIRouter:
     @router.get(
         "/v1/judges/{name}/card",
         response_model=CardText,
-        responses={code: _FAULTS[code] for code in (401, 404)},
+        responses={code: _FAULTS[code] for code in (401, 404, 422)},
     )
     async def card(name: str) -> Response:
         """Return how far to trust a judge, with charts, as the page shows it."""
