@@ -251,9 +251,7 @@ def _read_errors(answer: str, scale: Scale, marks: ErrorMarks) -> dict[str, Any]
     """Return errors and what they leave of the best score, which has no end below in the paper."""
     found = list(_pattern(marks.each).finditer(_SURROGATE.sub("\ufffd", answer)))
     if not found and not _pattern(marks.none).search(answer):
-        raise InputError(
-            f"it lists no error, and does not say that there is none: {answer[:80]!r}."
-        )
+        raise InputError(f"it lists no error, and does not deny errors: {answer[:80]!r}.")
     parts = ("location", "explanation", "severity")
     try:
         lost = sum(abs(float(one["points"])) for one in found)
