@@ -6,23 +6,19 @@ import json
 import os
 import re
 import signal
-import socket
 import sqlite3
 import stat
 import subprocess
 import sys
 from contextlib import ExitStack, closing, redirect_stderr, redirect_stdout
-from threading import Event, Thread
 
 import httpx
 import pytest
-import uvicorn
+from studios import Entered, Within
 
 from judgesmith import read
 from judgesmith.cli import main
 from judgesmith.studio import Choices, Compilation, ExportedRatings, Project, Store, StoredRating
-from judgesmith.studio.access import OWNER, rater_of
-from judgesmith.studio.application import studio_app
 
 HARM = "<script>document.title='harm'</script>\u202e{{ 7*7 }} \x00"
 
@@ -48,22 +44,6 @@ def own_state(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
-class Entered:
-    """A studio at an address, and browsers that its links let in."""
-
-    def __init__(self):
-        self.clients = []
-
-    def stranger(self, **named):
-        self.clients.append(httpx.Client(base_url=self.address, timeout=60, **named))
-        return self.clients[-1]
-
-    def browser(self, name="owner"):
-        client = self.stranger()
-        assert client.get(self.links[name]).status_code == 200
-        return client
-
-
 class Running(Entered):
     """A studio as a process of its own."""
 
@@ -81,36 +61,6 @@ class Running(Entered):
     def stop(self):
         self.process.terminate()
         return self.process.wait(60)
-
-
-class Within(Entered):
-    """A studio in a thread of this process, which spares one that has all to import."""
-
-    def __init__(self, folder, *raters):
-        super().__init__()
-        self.project = Project(folder)
-        app = studio_app(self.project)
-        self.server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
-        ready, startup = Event(), self.server.startup
-
-        async def started(sockets):
-            await startup(sockets)
-            ready.set()
-
-        self.server.startup = started
-        bound = socket.create_server(("127.0.0.1", 0))
-        self.address = "http://{}:{}".format(*bound.getsockname())
-        people = app.state.service.people
-        one_each = (OWNER, *map(rater_of, raters))
-        self.links = {one.name: self.address + people.link(one) for one in one_each}
-        self.thread = Thread(target=self.server.run, args=([bound],))
-        self.thread.start()
-        assert ready.wait(60)
-
-    def stop(self):
-        self.server.should_exit = True
-        self.thread.join(60)
-        self.project.close()
 
 
 @pytest.fixture
