@@ -596,7 +596,8 @@ class RatingReader:
         yield Problem(
             where=self._raw.name,
             field=", ".join(self._unscaled),
-            expected=f"a scale (say --scale {said} with the ends of the rating form)",
+            expected=f"a scale (say --scale {said}, in Python scale=, with the ends of the rating "
+            "form)",
             came=f"none; the ratings go from {', '.join(ends)}",
         )
 

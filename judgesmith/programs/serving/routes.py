@@ -335,7 +335,7 @@ _ALWAYS = (
 _API_POLICY = b"content-security-policy"
 
 
-class Sending:
+class SentReply:
     """The sending of one reply with the headers that every reply has; ``started`` once it began.
 
     ``policy`` takes the place of the content security policy that the reply comes with.
@@ -370,7 +370,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sent = Sending(send)
+        sent = SentReply(send)
         try:
             self._let_in(scope)
             with self._service.attended(scope):

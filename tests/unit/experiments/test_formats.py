@@ -385,19 +385,20 @@ def test_a_missing_scale_is_asked_for_once_and_not_guessed():
     _, scales, problems, _ = points({"r1": 2, "r2": 4.5}, scale=None)
     assert scales == {}
     assert problems == [
-        "a.csv: overall: expected a scale (say --scale LOW..HIGH with the ends of the rating "
-        "form); got none; the ratings go from 2 to 4.5"
+        "a.csv: overall: expected a scale (say --scale LOW..HIGH, in Python scale=, with the ends "
+        "of the rating form); got none; the ratings go from 2 to 4.5"
     ]
     row = {"f": 2, "c": 40}
     assert points(row, said="fluency=f,coherence=c", scale=None)[2] == [
-        "a.csv: fluency, coherence: expected a scale (say --scale LOW..HIGH for all with the ends "
-        "of the rating form); got none; the ratings go from 2 to 2 (fluency), 40 to 40 (coherence)"
+        "a.csv: fluency, coherence: expected a scale (say --scale LOW..HIGH for all, in Python "
+        "scale=, with the ends of the rating form); got none; the ratings go from 2 to 2 "
+        "(fluency), 40 to 40 (coherence)"
     ]
     row = {"f": 2, "c": 40, "r": 1}
     for said, wanted in (("fluency=f,coherence=c", "coherence="), ("fluency=f,a=c,b=r", "NAME=")):
         problems = points(row, said=said, scale="fluency=1..5")[2]
         assert len(problems) == 1
-        assert f"(say --scale {wanted}LOW..HIGH " in problems[0]
+        assert f"(say --scale {wanted}LOW..HIGH" in problems[0]
 
 
 def test_a_scale_for_a_criterion_that_is_not_there_is_a_problem():

@@ -167,7 +167,7 @@ _MANY = 12
 
 
 def _about(text: TextErrors, criteria: Mapping[str, str]) -> dict[str, str]:
-    """Return what a text can be chosen by."""
+    """Return what texts can be filtered by."""
     errors = numbered_errors(text.errors or ())
     named = {criteria[name] for one in errors for name in one.criteria if name in criteria}
     finders = {"several" if len(names) > 1 else "one" for names in text.finders.values()}
