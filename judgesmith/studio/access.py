@@ -22,7 +22,7 @@ from judgesmith.programs.serving.requests import (
     set_up,
     whole_body,
 )
-from judgesmith.programs.serving.routes import Door, Sending, reply
+from judgesmith.programs.serving.routes import Door, SentReply, reply
 from judgesmith.studio.store import Store, rater_name, user_mark
 
 COOKIE = "judgesmith_studio"
@@ -115,7 +115,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sent = Sending(send, _POLICY.encode())
+        sent = SentReply(send, _POLICY.encode())
         try:
             scope.setdefault("state", {})["person"] = self._let_in(scope)
             await self._app(scope, receive, sent)

@@ -187,3 +187,14 @@ def test_what_a_module_returns_is_read_or_the_response_has_no_score():
 def test_what_cannot_be_wrapped_is_refused(module, given, said):
     with pytest.raises(judgesmith.InputError, match=said):
         judgesmith.wrap(module, **{"scale": "1..5", "inputs": INPUTS, **given})
+
+
+def test_a_module_that_runs_as_it_is_has_no_probabilities_to_weigh():
+    class Strict(dspy.Module):
+        def forward(self, source, response):
+            return dspy.Prediction(score=3)
+
+    judge = judgesmith.wrap(Strict(), scale="1..5", output="score")
+    weighed = {**judge.protocol.model_dump(), "weighting": "probabilities"}
+    with pytest.raises(ValueError, match="without probabilities"):
+        type(judge.protocol).model_validate(weighed)

@@ -74,7 +74,7 @@ class PromptFormatConfig(WholeOrEachConfig):
             )
         if self.demonstrations:
             raise InputError(f"the form of {model} has no demonstrations.")
-        if self.weighting != "none" and "explanation" in form.outputs:
+        if self.weighting != "none" and len(form.outputs) > 1:
             raise InputError(
                 f"{model} explains before its score, and then one level has nearly all "
                 "probability: weighting must be none.",

@@ -112,6 +112,15 @@ class ModuleConfig(JudgeConfig):
     questions: Mapping[str, str] = Field(default_factory=dict)
     live: Any = Field(default=None, exclude=True, repr=False)
 
+    @model_validator(mode="after")
+    def _tells_no_probabilities(self) -> Self:
+        if self.weighting != "none":
+            raise InputError(
+                "weighting must be none: a module returns its score without probabilities.",
+                hint="choose samples instead.",
+            )
+        return self
+
     @property
     def tells_rubric(self) -> bool:
         return False
