@@ -104,7 +104,13 @@ def check_file(path: Path) -> None:
 
 def _stated(connection: sqlite3.Connection) -> tuple[int, int, int]:
     asked = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema")
-    application, version, n_tables = (connection.execute(one).fetchone()[0] for one in asked)
+    # In one transaction: another process may make the tables between the looks.
+    connection.execute("BEGIN")
+    try:
+        application, version, n_tables = (connection.execute(one).fetchone()[0] for one in asked)
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
     return application, version, n_tables
 
 

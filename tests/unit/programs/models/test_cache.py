@@ -9,6 +9,7 @@ import sqlite3
 import stat
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -34,7 +35,14 @@ from judgesmith.programs.lm import (
 from judgesmith.programs.lm.cache import admin
 from judgesmith.programs.lm.cache import store as ledger_file
 from judgesmith.programs.lm.cache.admin import cache_stats, export, exported, prune
-from judgesmith.programs.lm.cache.records import Claim, Granted, Settle, Withdraw, check_file
+from judgesmith.programs.lm.cache.records import (
+    Claim,
+    Granted,
+    Settle,
+    Withdraw,
+    check_file,
+    connect,
+)
 from judgesmith.programs.lm.cache.store import GroupCommit
 from judgesmith.programs.lm.factory import cache_only_model
 from judgesmith.programs.lm.records import sample_number
@@ -495,3 +503,27 @@ def test_a_stack_tells_what_each_answer_took_and_how_many_places_there_are():
     assert stack.places is None
     at_a_server = client_model("openai/m", ledger=None, api_base="http://localhost:1/v1")
     assert at_a_server.client.places == 32
+
+
+def test_a_ledger_that_another_process_makes_meanwhile_is_no_other_database(tmp_path, monkeypatch):
+    path = tmp_path / "ledger.sqlite"
+    opened = []
+
+    class Looking(sqlite3.Connection):
+        def execute(self, statement, *given):
+            if statement == "PRAGMA user_version" and not opened:
+                opened.append(self)
+                with suppress(sqlite3.OperationalError):  # it may be told to wait
+                    connect(path).close()
+            return super().execute(statement, *given)
+
+    open_one = sqlite3.connect
+
+    def looking(*where, **named):
+        return open_one(*where, factory=sqlite3.Connection if opened else Looking, **named)
+
+    monkeypatch.setattr(sqlite3, "connect", looking)
+    connect(path).close()
+    assert opened
+    monkeypatch.undo()
+    check_file(path)
