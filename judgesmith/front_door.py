@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from inspect import signature
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from judgesmith.errors import InputError, did_you_mean
 
@@ -93,20 +93,24 @@ def public(name: str, also: Sequence[str] = ()) -> Callable[[Callable[P, Made]],
 _ALSO_CALLED = {
     "model": "lm",
     "map": "columns",
+    "mapping": "columns",
     "metric": "objective",
     "num_threads": "concurrency",
+}
+_OF_MODELS = ("max_usd", "max_calls", "max_tokens", "max_minutes", "budget", "api_base")
+_ELSEWHERE = {
+    "threshold": "DSPy's optimizers take one: BootstrapFewShot(metric=…, metric_threshold=0.5).",
+    "metrics": "found.rows has human and predicted, for any other.",
 }
 _MOST_NAMED = 12
 
 
 def misfit(name: str, takes: Iterable[str], given: Iterable[str]) -> str | None:
-    """Return that a function has no argument of the first name that it does not take."""
+    """Return that a function has no arguments of the names that it does not take."""
     takes = list(takes)
-    unknown = next((one for one in given if one not in takes), None)
-    if unknown is None:
-        return None
     known = [one for one in dict.fromkeys(takes) if one != "self"]
-    return f"{name}() has no argument {unknown!r}; {_instead(unknown, known)}"
+    faults = [f"{one!r}; {_instead(one, known)}" for one in given if one not in takes]
+    return f"{name}() has no argument {' No '.join(faults)}" if faults else None
 
 
 def _instead(unknown: str, known: Sequence[str]) -> str:
@@ -115,9 +119,70 @@ def _instead(unknown: str, known: Sequence[str]) -> str:
     meant = _ALSO_CALLED.get(unknown)
     if (meant := meant if meant in known else next(begun, None)) is not None:
         return f"did you mean {meant}?"
+    if unknown in _OF_MODELS and "lm" in known:
+        given = "max_usd" if unknown == "budget" else unknown
+        return f"a model has it: lm=judgesmith.model('openai/gpt-4o-mini', {given}=…)."
+    if unknown in _ELSEWHERE:
+        return _ELSEWHERE[unknown]
     some, more = ", ".join(known[:_MOST_NAMED]), len(known) - _MOST_NAMED
     others = f" and {more} others" if more > 0 else ""
     return did_you_mean(unknown, known, cutoff=0.75) or f"it has {some}{others}."
+
+
+_ROWS = "judgesmith.score_batch(judge, rows) scores rows, judge(source=…, response=…) one text."
+_OF_JUDGES = {
+    **dict.fromkeys(("score", "score_batch", "predict", "judge"), _ROWS),
+    "metric": "judge.as_metric() is one for DSPy.",
+    "evaluate": "it is judgesmith.evaluate(judge, data).",
+    "compare": "it is judgesmith.compare(judge, other, data).",
+    "compile": "it is judgesmith.compile(data, judge=judge).",
+    "to_pandas": "judgesmith.score_batch(judge, rows) has it.",
+    "program": "it is the module itself: judge(source=…, response=…).",
+    "serve": "save it, then: judgesmith serve FOLDER; or of judgesmith.programs.serving "
+    'run(app({"judge": judge}), bound_socket("127.0.0.1", 8000)).',
+    "export": "save it, then: judgesmith export FOLDER.",
+}
+_OF_RESULTS = dict.fromkeys(
+    (*_OF_JUDGES, "as_metric", "acall", "batch", "scale", "protocol", "set_lm", "module"),
+    "the judge, a dspy.Module, is result.judge.",
+) | {
+    "evaluate": "it is judgesmith.evaluate(result, data).",
+    "compare": "it is judgesmith.compare(result, other, data).",
+    "score": _ROWS.replace("(judge,", "(result,").replace(" judge(", " result.judge("),
+}
+_REPORTS = (
+    "its reports are unseen and seen: found.unseen['dataset']['pearson'] has value, low, high"
+)
+_GUESSED = {
+    "AsMetric": _OF_JUDGES,
+    "CompileResult": {
+        **_OF_RESULTS,
+        "[]": "result.heldout['dataset']['pearson'] has value, low, high.",
+        "()": "call its judge: result.judge(source=…, response=…).",
+    },
+    "Evaluation": dict.fromkeys(("pearson", "spearman", "heldout", "r", "[]"), f"{_REPORTS}."),
+    "Comparison": dict.fromkeys(
+        ("p_value", "pvalue", "difference", "gain", "[]"), f"{_REPORTS}, p_value."
+    ),
+}
+"""What to do instead of a name that users guess, by class; ``[]`` is a subscript, ``()`` a call."""
+
+
+class Guessed:
+    """Base of classes that say what to do where somebody guesses a name which they lack."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            self._guess(name, AttributeError, f"has no {name!r}", name=name)
+            return getattr(super(), "__getattr__", self.__getattribute__)(name)
+
+        def _guess(self, key: str, kind: type[Exception], fault: str, /, **told: str) -> None:
+            for own in type(self).__mro__:
+                if key in (known := _GUESSED.get(own.__name__, {})):
+                    raise kind(f"{type(self).__name__} {fault}; {known[key]}", **told)
 
 
 def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:

@@ -263,11 +263,16 @@ def recognised(
             criteria[OVERALL] = (found[0],)
             assumed.append(f"{OVERALL} is {found[0]!r}")
     if not fields.get("response") and not any(p.field == "response" for p in problems):
+        is_pair = any({f"{one}_a", f"{one}_b"} <= set(columns) for one in ("response", "answer"))
+        is_pair |= {"chosen", "rejected"} <= set(columns)
+        expected = "a column with the text to judge (say --map response=COLUMN)"
+        if is_pair:
+            expected = "two rows for a pair, with a response and a score each, as 1 and 0"
         problems.append(
             Problem(
                 where=where,
                 field="response",
-                expected="a column with the text to judge (say --map response=COLUMN)",
+                expected=expected,
                 came=f"the columns {', '.join(columns) or '(none)'}",
             )
         )

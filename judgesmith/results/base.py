@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from markupsafe import Markup
 
 from judgesmith.errors import InputError
-from judgesmith.front_door import at
+from judgesmith.front_door import Guessed, at
 from judgesmith.results.charts import Charts, forest
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def one_line(text: str, room: int = _LINE) -> str:
     return line if len(line) <= room and len(text) <= 4 * room else f"{line[: room - 1]}…"
 
 
-class Result:
+class Result(Guessed):
     """Base of results that people look at.
 
     A class says where its terminal report is printed (``report="module:function"``) and what its
@@ -55,6 +55,12 @@ class Result:
             cls._shows = shows
         if "__repr__" not in cls.__dict__ and cls.__repr__ is Result.__repr__:
             cls.__repr__ = Result.__repr__  # type: ignore[method-assign]  # a dataclass keeps it
+
+    if not TYPE_CHECKING:
+
+        def __getitem__(self, key: object) -> Any:
+            self._guess("[]", TypeError, f"has no [{key!r}]")
+            raise TypeError(f"{type(self).__name__} is not subscriptable.")
 
     def __repr__(self) -> str:
         return one_line(f"{type(self).__name__}({self._headline()})")

@@ -30,7 +30,7 @@ class Scale(FrozenModel):
     ----------
     low, high : float
         The ends of the scale, in points; ``low`` is below ``high``. In place of both, ``"1..5"``,
-        ``(1, 5)`` or ``"bad|fair|good"``.
+        ``(1, 5)``, ``"bad|fair|good"`` or ``["bad", "fair", "good"]``.
     kind : {"numeric", "integer", "categorical"}
         Any number, whole points only, or one of ``labels``.
     labels : tuple of str
@@ -106,6 +106,8 @@ class Scale(FrozenModel):
     def _from_short_forms(cls, value: Any) -> Any:
         if isinstance(value, str):
             return _written(value)
+        if isinstance(value, list | tuple) and any(_is_word(one) for one in value):
+            return _written("|".join(map(str, value)))
         if isinstance(value, list | tuple) and len(value) == 2:
             return {"low": value[0], "high": value[1]}
         if isinstance(value, Mapping) and value.get("ordered") is False:
@@ -290,6 +292,10 @@ THREE = Scale.categorical("Worse", "Similar", "Better")
 """How a second text compares with a first one."""
 
 YES_NO = Scale.categorical("No", "Yes")  # whether a first text is better than a second one
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and not re.fullmatch(rf"\s*{_NUMBER}\s*", value)
 
 
 def _number(value: object) -> float:

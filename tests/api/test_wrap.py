@@ -158,11 +158,11 @@ def test_what_a_module_returns_is_read_or_the_response_has_no_score():
             return self.answer
 
     def verdict(answer, scale="1..5"):
-        return judgesmith.wrap(Answers(answer), scale=scale, output="score")(**TEXTS)
+        return judgesmith.wrap(Answers(answer), scale=scale)(**TEXTS)
 
     assert verdict(4).score == 75
     assert verdict(dspy.Prediction(score="2")).score == 25
-    assert verdict(True, scale="no|yes").label == "yes"
+    assert verdict(True, scale=["no", "yes"]).label == "yes"
     assert "got 'None'" in verdict(None).problem
     assert "outside" in verdict(9).problem
 

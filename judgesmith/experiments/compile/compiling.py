@@ -37,7 +37,7 @@ from judgesmith.experiments.compile.searching import SearchFiles
 from judgesmith.experiments.compile.settings import (
     CompileSettings,
     check_role_models,
-    instead_of_dspys,
+    instead_of_guess,
     optuna_objects,
     settings_for_labels,
     settings_without_labels,
@@ -249,10 +249,16 @@ class CompileResult(
         """The search as Optuna keeps it; there is one of the protocol alone."""
         if self._study is None:
             raise AttributeError(
-                f"optimizer={self.saved.settings['optimizer']!r} makes no study of Optuna, as "
-                '"protocol" does; its trials are in result.saved.history.'
+                f"optimizer={self.saved.settings['optimizer']!r} makes no study of Optuna; give "
+                'optimizer="protocol". Trials of every optimizer are in result.saved.history',
+                name="study",
             )
         return self._study
+
+    if not TYPE_CHECKING:
+
+        def __call__(self, *texts: object, **named: object) -> None:
+            self._guess("()", TypeError, "is no judge")
 
     def charts(self) -> Charts:
         """Return the charts by name: intervals, the rows held out, and the search."""
@@ -408,9 +414,7 @@ def _given(
     try:
         return CompileSettings(**{**(settings or {}), **chosen}), reading
     except InputError as fault:
-        raise InputError(
-            fault, at="judgesmith.compile", hint=instead_of_dspys(chosen.get("optimizer"))
-        ) from None
+        raise InputError(fault, at="judgesmith.compile", hint=instead_of_guess(**chosen)) from None
 
 
 def _checked(

@@ -428,11 +428,19 @@ def threshold_rule(settings: CompileSettings) -> ThresholdRule:
     return ThresholdRule(((-1.0, VerdictCost(costs_of(settings.cost))),), rule.floors)
 
 
-def instead_of_dspys(given: object) -> str | None:
-    """Return what to give in the place of an optimizer of DSPy: its class, an object or a name."""
+def instead_of_guess(optimizer: object = None, task: object = None, **_: object) -> str | None:
+    """Return what to give in the place of an optimizer of DSPy or Optuna, or of a kind of judge."""
+    if isinstance(task, str) and task.startswith("pair"):
+        return 'judge="pairs" compares responses to one source.'
+    given = optimizer
     kind = given if isinstance(given, type) else type(given)
     name = given if isinstance(given, str) else kind.__name__
-    for own, dspys in (("reflective", "GEPA"), ("miprov2", "MIPROv2"), ("simba", "SIMBA")):
+    for own, dspys in (
+        ("reflective", "GEPA"),
+        ("miprov2", "MIPROv2"),
+        ("simba", "SIMBA"),
+        ("protocol", "Optuna"),
+    ):
         if name.lower() in (dspys.lower(), dspys.lower().removesuffix("v2")):
             return f"{dspys} is optimizer={own!r}."
     if isinstance(given, str) or not hasattr(kind, "compile"):

@@ -144,7 +144,7 @@ class FunctionObjective(TargetMean):
         From a ``PredictionTable`` of scored rows to a finite number, or nan where undefined.
     of_arrays : bool
         Whether it takes two arrays instead, the ratings and the scores. Optimizers see that by its
-        arguments ``(human, judge)`` or ``(y_true, y_pred)``.
+        arguments ``human, judge``, ``y_true, y_pred`` or ``ratings, scores``, in any order.
 
     Examples
     --------
@@ -167,7 +167,9 @@ class FunctionObjective(TargetMean):
         scored = table.take(np.flatnonzero(~np.isnan(table.predicted)))
         if not scored.n:
             return math.nan
-        given = (scored.human, scored.predicted) if self.of_arrays else (scored,)
+        given: tuple[Any, ...] = (scored,)
+        if self.of_arrays:
+            given = _in_order(self.function, scored.human, scored.predicted)
         return _number(self.function, self.function, *given, where=f"a table of {scored.n} rows")
 
     def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
@@ -248,13 +250,24 @@ class MetricObjective(RowMean):
         return float(self.row_parts(table)[row])
 
 
-_ARRAYS = (("human", "judge"), ("y_true", "y_pred"))
+_ARRAYS = (("human", "judge"), ("y_true", "y_pred"), ("ratings", "scores"))
 """The names of the arguments by which a function asks for ratings and scores as arrays."""
+
+
+def _asks_for_arrays(function: Callable[..., Any]) -> bool:
+    return set(inspect.signature(function).parameters) in map(set, _ARRAYS)
+
+
+def _in_order(function: Callable[..., Any], human: FloatArray, judge: FloatArray) -> Any:
+    """Return ratings and scores as the names of a function's arguments ask for them."""
+    first = next(iter(inspect.signature(function).parameters))
+    is_turned = any(first == second for _, second in _ARRAYS)
+    return (judge, human) if is_turned else (human, judge)
 
 
 def objective_of(function: Callable[..., Any]) -> FunctionObjective | MetricObjective:
     n = _n_arguments(function)
-    if n == 2 and tuple(inspect.signature(function).parameters)[:2] in _ARRAYS:
+    if n == 2 and _asks_for_arrays(function):
         return FunctionObjective(function, of_arrays=True)
     return FunctionObjective(function) if n == 1 else MetricObjective(function)
 

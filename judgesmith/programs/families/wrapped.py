@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args, get_origin
 
 from pydantic import Field, model_validator
 
 from judgesmith.errors import InputError, did_you_mean
+from judgesmith.front_door import public
 from judgesmith.programs.judging.answers import Kind, demonstration_of
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily, family_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 TEXTS = ("source", "context", "response")
 _USUAL = ("source", "response")
-ScaleGiven = str | Scale | tuple[float, float] | None
+ScaleGiven = str | Scale | Sequence[float] | Sequence[str] | None
 _REPLACED = re.compile(r"`(\w+)`")
 
 
@@ -148,6 +149,7 @@ MODULE = JudgeFamily(
 )
 
 
+@public("judgesmith.wrap")
 def wrap(
     module: dspy.Module | type[dspy.Signature] | str,
     scale: ScaleGiven = None,
@@ -168,16 +170,16 @@ def wrap(
     module : dspy.Signature, str or dspy.Module
         The question, or what answers it. Demonstrations and instructions of a compiled module
         are kept, and its model if it has one.
-    scale : str, Scale, (low, high) or None
+    scale : str, Scale, (low, high), list of str or None
         What the model answers on: at most 101 whole points, or labels, worst first. None takes
-        the labels of a ``Literal``.
+        the labels of a ``Literal``. A module's own prompts must tell the model.
     inputs : dict of str to str or None
         Your field, or argument of ``forward``, for the judge's ``source``, ``context`` and
         ``response``. None takes fields of these names; two fields of other names are the source
         and the response, in this order.
     output : str or None
         Your field with the score; None takes the only one that is no text, or the only one apart
-        from ``reasoning``, of a module that of its last predictor.
+        from ``reasoning``, of a module that of its last predictor; without any, ``score``.
 
     Raises
     ------
@@ -236,7 +238,7 @@ def _running(
     live = live_module(module)
     named, shown = _predictors(live), _predictors(module)
     fields = dict(list(named.values())[-1].signature.output_fields) if named else {}
-    score = output or _score_field(fields, None)
+    score = output or (_score_field(fields, None) if fields else "score")
     texts = _names_of_inputs(_arguments(live), inputs)
     demonstrations = {
         name: tuple(demonstration_of(demo, one.signature) for demo in one.demos)
@@ -360,8 +362,7 @@ def _names_of_inputs(fields: list[str], given: Mapping[str, str] | None) -> dict
 
 def _scale_of(annotation: Any, given: ScaleGiven, name: str) -> Scale:
     if given is not None:
-        given = Scale(*given) if isinstance(given, tuple) else given
-        return Scale.parse(given) if isinstance(given, str) else given
+        return Scale.model_validate(given)
     labels = get_args(annotation) if get_origin(annotation) is Literal else ()
     labels = ("no", "yes") if annotation is bool else labels
     if not labels:

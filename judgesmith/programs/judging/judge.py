@@ -214,6 +214,14 @@ class Judge(AsMetric, AskingModule):
     seen_keys: frozenset[str] = frozenset()
     """Keys of the rated rows that it was compiled from, where it comes from a saved judge."""
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "forward" in vars(cls):
+            raise TypeError(
+                f"{cls.__name__}: a judge with a forward of its own is a dspy.Module, wrapped: "
+                f"class {cls.__name__}(dspy.Module), judgesmith.wrap({cls.__name__}(), scale=…)."
+            )
+
     def __init__(self, protocol: JudgeConfig) -> None:
         super().__init__(protocol.model_copy(update={"demonstrations": {}, "instructions": {}}))
 

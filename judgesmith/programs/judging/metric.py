@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from judgesmith.errors import InputError, JudgesmithError, did_you_mean
+from judgesmith.front_door import Guessed, public
 from judgesmith.programs.judging.executors import as_dspy, with_own_models
 from judgesmith.programs.judging.runner import judges_sources, score_batch
 from judgesmith.programs.lm import AnyModel
@@ -27,6 +28,7 @@ Part = str | Callable[[Any], Any] | None
 _REASONING = "reasoning"  # what dspy.ChainOfThought adds to an answer
 
 
+@public("as_metric")
 def as_metric(
     judge: Any,
     scale: str | Scale = "0..1",
@@ -104,7 +106,7 @@ def as_metric(
     return JudgeMetric(judge, own, parts, feedback, _choice_of_unscored(unscored, own), lm)
 
 
-class AsMetric:
+class AsMetric(Guessed):
     """What judges and saved judges have in common: they can be the metric of a DSPy program."""
 
     as_metric = as_metric

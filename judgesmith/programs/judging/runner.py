@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakKeyDictionary
@@ -161,7 +162,8 @@ class ReadRate:
             f"{self.n_unread} judgements in a row have no score, because nothing that the model "
             f"answered could be read, for example: {self.example.rstrip('.')}.",
             hint="check that the "
-            "address and the model are those of a chat model that keeps to a layout.",
+            "address and the model are those of a chat model that keeps to a layout, and that a "
+            "module of your own tells it the scale.",
         )
 
     @contextmanager
@@ -360,11 +362,14 @@ def _rated(items: Any) -> Iterator[RatedItem]:
         as_dict = getattr(item, "toDict", None)  # of a dspy.Example
         row = item if as_dict is None else as_dict()
         if not (isinstance(row, Mapping) and "response" in row):
-            came = f"the fields {', '.join(map(str, row))}" if isinstance(row, Mapping) else None
+            names = list(map(str, row)) if isinstance(row, Mapping) else []
+            came = f"the fields {', '.join(names)}" if names else None
+            near = get_close_matches("response", names, n=1)
             raise InputError(
                 "items: expected RatedItems, or dicts with a source and a response; got "
                 f"{came or type(item).__name__} at place {place}.",
-                hint="make them of any table or file: judgesmith.read(...).items.",
+                hint="name the columns of a table or file: judgesmith.read(rows, "
+                f'columns={{"response": "{near[0] if near else "COLUMN"}"}}).items.',
             )
         source, context = row.get("source", ""), row.get("context")
         yield item_to_judge(source, row["response"], context, row.get("references") or ())
