@@ -160,9 +160,13 @@ _GUESSED = {
         "[]": "result.heldout['dataset']['pearson'] has value, low, high.",
         "()": "call its judge: result.judge(source=…, response=…).",
     },
+    "ClientLM": dict.fromkeys(
+        ("usage", "spent", "cost"),
+        "in judgesmith.programs.lm: lm_client_of(lm).usage.",
+    ),
     "Evaluation": dict.fromkeys(("pearson", "spearman", "heldout", "r", "[]"), f"{_REPORTS}."),
     "Comparison": dict.fromkeys(
-        ("p_value", "pvalue", "difference", "gain", "[]"), f"{_REPORTS}, p_value."
+        ("p_value", "difference", "[]"), "comparison.gain has value, low, high, p_value."
     ),
 }
 """What to do instead of a name that users guess, by class; ``[]`` is a subscript, ``()`` a call."""

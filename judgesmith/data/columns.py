@@ -255,6 +255,8 @@ def recognised(
             fields[name] = (found[0],)
             if found[0] != name:
                 assumed.append(f"{name} is {found[0]!r}")
+    if with_ratings and not canonical and not criteria:  # of a table that to_pandas made
+        criteria = {c.removeprefix("human."): (c,) for c in columns if c.startswith("human.")}
     if with_ratings and not canonical and not criteria:
         found = [c for c in columns if c not in taken and plain_name(c) in SCORE_NAMES]
         if len(found) > 1:

@@ -46,6 +46,7 @@ def test_a_judge_is_compiled_saved_and_evaluated_from_rows_and_keywords(tmp_path
     ]
     assert given[1:] == given[:-1]
     assert judgesmith.compare(compiled, folder, FEW).gain.value == 0
+    assert judgesmith.score_batch(folder, FEW) == judgesmith.score_batch(compiled, FEW)
 
 
 def test_settings_are_changed_by_keywords():
@@ -55,14 +56,20 @@ def test_settings_are_changed_by_keywords():
     assert (kept["seed"], kept["holdout"]) == (3, 0.5)
 
 
+def test_a_table_of_the_data_is_read_again():
+    again = judgesmith.read(FEW.to_pandas(), scale=(1, 5))
+    assert [one.human for one in again] == [one.human for one in FEW]
+
+
 def test_rows_in_any_form_are_scored_alike():
     texts = [{"source": row["source"], "response": row["response"]} for row in ROWS[:3]]
-    forms = (texts, pd.DataFrame(texts), [dspy.Example(**row) for row in texts])
+    frame = pd.DataFrame(texts)
+    forms = (texts, frame, frame.to_dict("series"), [dspy.Example(**row) for row in texts])
     scores = [
         [one.score for one in judgesmith.score_batch(judgesmith.ActiveCritic(), form)]
         for form in forms
     ]
-    assert scores[0] == scores[1] == scores[2]
+    assert scores.count(scores[0]) == len(forms)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +262,8 @@ def test_names_that_are_guessed_say_where_the_thing_is():
         "score_batch.judge, rows": lambda: compiled.judge.predict,
         "judgesmith serve FOLDER": lambda: compiled.saved.serve,
         r"found.unseen\['dataset'\]": lambda: evaluation["dataset"],
-        "value, low, high, p_value": lambda: comparison.p_value,
+        "gain has value, low, high, p_value": lambda: comparison.p_value,
+        "lm_client_of": lambda: judgesmith.model("offline").spent,
     }
     for said, guess in guesses.items():
         with pytest.raises((AttributeError, TypeError), match=said):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import gc
+import os
 import sys
 import threading
 from abc import ABC, abstractmethod
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from judgesmith.errors import InputError
-from judgesmith.front_door import public
+from judgesmith.front_door import at, public
 from judgesmith.programs.judging.executors import (
     Bindable,
     Executor,
@@ -162,8 +163,8 @@ class ReadRate:
             f"{self.n_unread} judgements in a row have no score, because nothing that the model "
             f"answered could be read, for example: {self.example.rstrip('.')}.",
             hint="check that the "
-            "address and the model are those of a chat model that keeps to a layout, and that a "
-            "module of your own tells it the scale.",
+            "address and the model are those of a chat model that keeps to a layout, and that "
+            "the score's desc in a module of your own says the scale, as in: from 1 to 5.",
         )
 
     @contextmanager
@@ -212,6 +213,9 @@ def was_not_asked(judgement: Judgement) -> bool:
     return judgement.reason is Reason.OVER_BUDGET
 
 
+Rated = Iterable[RatedItem | Mapping[str, Any]] | Mapping[str, Iterable[Any]]
+
+
 class Judgements(list[Judgement]):
     """A list of judgements, and a table of them."""
 
@@ -236,8 +240,8 @@ class Judgements(list[Judgement]):
 @public("judgesmith.score_batch")
 @shows_progress
 def score_batch(
-    judge: JudgeLike | Bindable | Executor,
-    items: Iterable[RatedItem | Mapping[str, Any]],
+    judge: JudgeLike | Bindable | Executor | str | os.PathLike[str],
+    items: Rated,
     *,
     lm: AnyModel | str | None = None,
     concurrency: int = CONCURRENCY,
@@ -248,9 +252,9 @@ def score_batch(
 
     Parameters
     ----------
-    judge : Judge, CompositeJudge, SavedJudge or Executor
+    judge : Judge, CompositeJudge, SavedJudge, its folder, or Executor
         A judge, or one that is already bound to a model.
-    items : DataFrame, or iterable of RatedItem, dict or dspy.Example
+    items : DataFrame, dict of columns, or iterable of RatedItem, dict or dspy.Example
         All but a RatedItem have the fields ``source``, ``response`` and maybe ``context``. Ratings
         are never read.
     lm : model, str or None
@@ -284,6 +288,7 @@ def score_batch(
     >>> [judgement.problem for judgement in score_batch(ActiveCritic(), items)]
     [None]
     """
+    items = _rows_of(items)
     total = len(items) if isinstance(items, Sized) else None
     told = staged(on_progress, total=total)
     judged = iter_scores(judge, items, lm=lm, concurrency=concurrency, on_progress=told)
@@ -292,8 +297,8 @@ def score_batch(
 
 @public("judgesmith.iter_scores")
 def iter_scores(
-    judge: JudgeLike | Bindable | Executor,
-    items: Iterable[RatedItem | Mapping[str, Any]],
+    judge: JudgeLike | Bindable | Executor | str | os.PathLike[str],
+    items: Rated,
     *,
     lm: AnyModel | str | None = None,
     concurrency: int = CONCURRENCY,
@@ -329,6 +334,11 @@ def iter_scores(
     """
     check_concurrency(concurrency)
     judge = getattr(judge, "saved", judge)  # of what compile returned
+    if isinstance(judge, str | os.PathLike):
+        opened = at("judgesmith.programs.artifacts.saved_ensembles:load_saved")(judge)
+        return iter_scores(
+            opened, items, lm=lm, concurrency=concurrency, on_progress=on_progress, ordered=ordered
+        )
     items, on_progress = _rated(items), staged(on_progress)
     if isinstance(judge, Executor):
         work = OneByOne(judge)
@@ -352,10 +362,23 @@ def iter_scores(
     )
 
 
-def _rated(items: Any) -> Iterator[RatedItem]:
+def _rows_of(items: Any) -> Any:
+    """Return the rows of a frame or of a dict of columns; anything else as it is."""
     pandas = sys.modules.get("pandas")  # a caller with a frame has imported it
-    rows = items.to_dict("records") if pandas and isinstance(items, pandas.DataFrame) else items
-    for place, item in enumerate(rows):
+    if pandas and isinstance(items, pandas.DataFrame):
+        return items.to_dict("records")
+    if not isinstance(items, Mapping):
+        return items
+    if any(isinstance(column, str) for column in items.values()):
+        raise InputError(
+            "items: expected rows, or a list of values by column; got one text.",
+            hint="judge(source=…, response=…) scores one.",
+        )
+    return [dict(zip(items, row, strict=True)) for row in zip(*items.values(), strict=True)]
+
+
+def _rated(items: Any) -> Iterator[RatedItem]:
+    for place, item in enumerate(_rows_of(items)):
         if isinstance(item, RatedItem):
             yield item
             continue
@@ -369,7 +392,9 @@ def _rated(items: Any) -> Iterator[RatedItem]:
                 "items: expected RatedItems, or dicts with a source and a response; got "
                 f"{came or type(item).__name__} at place {place}.",
                 hint="name the columns of a table or file: judgesmith.read(rows, "
-                f'columns={{"response": "{near[0] if near else "COLUMN"}"}}).items.',
+                f'columns={{"response": "{near[0] if near else "COLUMN"}"}}).items.'
+                if names
+                else 'write each as {"source": "…", "response": "…"}.',
             )
         source, context = row.get("source", ""), row.get("context")
         yield item_to_judge(source, row["response"], context, row.get("references") or ())

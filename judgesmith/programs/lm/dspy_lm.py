@@ -14,6 +14,7 @@ from dspy._vendor.lm15.serde import request_from_dict, response_from_dict
 from dspy.utils.exceptions import ContextWindowExceededError, LMError
 
 from judgesmith.errors import InputError
+from judgesmith.front_door import Guessed
 from judgesmith.programs.lm.client import LMClient
 from judgesmith.programs.lm.errors import (
     BudgetSpent,
@@ -152,7 +153,7 @@ def collected_answers() -> Iterator[_Heard]:
         _heard.reset(token)
 
 
-class ClientLM(dspy.LM):
+class ClientLM(Guessed, dspy.LM):
     """A model whose calls go through a client."""
 
     @classmethod

@@ -27,7 +27,7 @@ _SCORE_FIELD = re.compile(
 )
 # DSPy quotes labels, and escapes a quote in those that have both kinds; no backslash.
 _LABEL = re.compile(r"""(?:'([^']*)'|"([^"]*)"|'((?:\\'|[^'])*)')(?=, ['"]|\]$)""")
-_ENDS = re.compile(r"a whole number from (-?\d+) \(.*?\) to (-?\d+) \(")
+_ENDS = re.compile(r"\bfrom (-?\d+)(?: \([^)]*\))? to (-?\d+)\b")
 ABSENT = "(none)"
 _CLOSING = "\n\nRespond with the corresponding output fields"
 
@@ -112,8 +112,9 @@ def _answers_on(system: str, schemas: Mapping[str, Mapping[str, Any]]) -> Scale:
         description = found[2]
     if len(labels) > 1:
         return Scale.categorical(*map(str, labels))
-    ends = _ENDS.match(description)
-    return Scale(low=float(ends[1]), high=float(ends[2])) if ends else PERCENT
+    ends = _ENDS.search(description)
+    low, high = map(float, ends.groups()) if ends else (0.0, 100.0)
+    return Scale(low=low, high=high) if low < high else PERCENT
 
 
 def _field_names(system: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
