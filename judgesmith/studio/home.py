@@ -22,7 +22,7 @@ from judgesmith.studio.project import Project, values_by_key
 from judgesmith.studio.review import largest_gaps
 from judgesmith.studio.store import ADJUDICATED
 
-_ENOUGH = 40  # labelled rows that a first judge is made from
+ENOUGH = 40  # labelled rows that a first judge is made from
 _OF_EACH = 10  # rows of each label that it needs
 
 
@@ -167,15 +167,15 @@ def next_steps(project: Project, state: dict[str, Any], n_reviews: int) -> list[
     steps: list[tuple[str, str]] = []
     known = state["labelled"] + state["rated"]
     judges = project.judges
-    if known < _ENOUGH and not judges:
-        steps.append((f"Label {_ENOUGH - known} more rows for a first judge.", "/label"))
+    if known < ENOUGH and not judges:
+        steps.append((f"Label {ENOUGH - known} more rows for a first judge.", "/label"))
     scales = list(project.criteria.values())
     if state["labelled"] and len(scales) == 1 and scales[0].labels:
         for label in scales[0].labels:
             n = state["values"].get(label, 0)
             if n < _OF_EACH and not state["rated"]:
                 steps.append((f"Label rows until there are {_OF_EACH - n} more {label}.", "/label"))
-    if known >= _ENOUGH and not judges:
+    if known >= ENOUGH and not judges:
         steps.append(("Compile the first judge.", "/compile"))
     if judges and state["waiting"]:
         steps.append(
@@ -217,6 +217,7 @@ def home_routes(studio: Studio) -> APIRouter:
             "judges": lines,
             "forest": forest_of(lines),
             "steps": next_steps(project, state, _n_undecided(project)),
+            "ADJUDICATED": ADJUDICATED,
             "cost": sum(one.cost_usd or 0 for one in lines),
         }
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from judgesmith.signatures import RatedItem
 from judgesmith.studio.access import Person, posted
+from judgesmith.studio.home import ENOUGH
 from judgesmith.studio.pages import Studio, as_json_response, person_of
 from judgesmith.studio.project import Project, possible_answers
 
@@ -164,7 +165,9 @@ def label_routes(studio: Studio) -> APIRouter:
 
     @router.get("/label")
     async def page(request: Request) -> Response:
-        return studio.page("label", person_of(request))
+        person = person_of(request)
+        first = person.role == "owner" and not project.judges
+        return studio.page("label", person, enough=ENOUGH if first else 0)
 
     def shown(rater: str, after: str) -> dict[str, Any]:
         key, again = next_key(studio, rater, after=after)

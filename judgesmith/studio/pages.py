@@ -41,7 +41,10 @@ class Studio:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters["cut"] = cut
+        self._templates.filters |= {
+            "cut": cut,
+            "sentence": lambda said: said[:1].upper() + said[1:],
+        }
 
     def page(
         self, name: str, person: Person | None, *, status: int = 200, **shown: Any

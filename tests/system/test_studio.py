@@ -432,7 +432,7 @@ def test_compile_stop_resume_review_edit_and_compare(studio, labelled, opened):
     assert "An answer says what to do next." in owner.get("/rubric").text
     assert owner.post("/api/compile/start", json={"effort": "light", "suggest": False}).is_success
     assert list(states(owner))[-1]["status"] == "done"
-    assert "labelled rows fixed" in owner.get("/judges/v2").text
+    assert "Labelled rows: " in owner.get("/judges/v2").text
     project = opened(labelled)
     assert project.judges == [1, 2]
     assert project.rubric.names == ("help",)

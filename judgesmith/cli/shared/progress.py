@@ -70,15 +70,16 @@ class _Lines:
 
     def line(self, now: float) -> str:
         """Return the present line."""
-        of = "" if self.total is None else f"/{self.total}"
+        # A search may take more than was expected, and says itself what it has spent.
+        total = self.total if self.total and self.done <= self.total else None
+        of = "" if total is None else f"/{total}"
         left = ""
-        if self.total and self.done:
-            seconds = (now - self.started) * max(self.total - self.done, 0) / self.done
+        if total and self.done:
+            seconds = (now - self.started) * (total - self.done) / self.done
             left = f"{seconds:.0f} s left"
+        spent = "" if " calls" in self.words else spent_text()
         return ", ".join(
-            part
-            for part in (f"{self.stage}: {self.done}{of}", self.words, spent_text(), left)
-            if part
+            part for part in (f"{self.stage}: {self.done}{of}", self.words, spent, left) if part
         )
 
 

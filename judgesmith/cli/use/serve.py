@@ -57,6 +57,11 @@ _MEBIBYTE = 2**20
     "--max-items", type=WholeNumber(1), help="Maximum items per batch request [default: 100]."
 )
 @shown_option("--max-chars", WholeNumber(1), 200_000, "Maximum characters of each text.")
+@click.option(
+    "--no-example",
+    is_flag=True,
+    help="Show clients no row that a judge was made from; else the page has one to fill in.",
+)
 @shown_option("--grace", Number(0), 30, "Seconds to wait for accepted requests at shutdown.")
 @asking_options
 @json_option
@@ -70,6 +75,7 @@ def command(
     max_body: float,
     max_items: int | None,
     max_chars: int,
+    no_example: bool,
     grace: float,
     as_json: bool,
     choice: ModelChoice,
@@ -98,7 +104,7 @@ def command(
             option="--host",
         )
     loaded = _loaded(judges)
-    served = _bound(loaded, choice.of(_SharedChoice))
+    served = _bound(loaded, choice.of(_SharedChoice), example=not no_example)
     names = tuple(name.lower() for name in (host, *hosts))
     application = app(served, limits=limits, token=token, hosts=names)
     bound = listening(host, port)
@@ -205,7 +211,9 @@ def _card(saved: AnySaved, folder: Path) -> str:
     return served_card(saved, read_rows(folder))
 
 
-def _bound(judges: Mapping[str, tuple[AnySaved, Path]], choice: ModelChoice) -> list[ServedJudge]:
+def _bound(
+    judges: Mapping[str, tuple[AnySaved, Path]], choice: ModelChoice, *, example: bool
+) -> list[ServedJudge]:
     """Return judges with their models, under one ledger and one budget."""
     from judgesmith.programs.serving import ServedJudge
 
@@ -219,7 +227,8 @@ def _bound(judges: Mapping[str, tuple[AnySaved, Path]], choice: ModelChoice) -> 
         own = choice if choice.roles else choice.about(saved.models, among=among)
         bound, lms = asked_models(saved, own, run_id=run_id)
         with blaming("JUDGE"):
-            served.append(ServedJudge(name, bound, *lms, card=partial(_card, saved, folder)))
+            card = partial(_card, saved, folder)
+            served.append(ServedJudge(name, bound, *lms, card=card, example=example))
     # Not before: where there is a ledger, no key is asked for.
     _check_ledgers([lm for one in served for lm in one.lms])
     return served

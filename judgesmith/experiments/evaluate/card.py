@@ -320,8 +320,14 @@ class _Judged:
             "gap": gap,
             "cell": "" if cell is None else f"{cell[0]}-{cell[1]}",
             "kinds": " ".join(kinds),
-            "name": " · ".join(filter(None, (row.source_id, row.system_id))) or row.key[:8],
+            "name": _row_name(row),
         }
+
+
+def _row_name(row: JudgedRow) -> str:
+    parts = {"source": row.source_id, "system": row.system_id}
+    said = ", ".join(f"{kind} {name}" for kind, name in parts.items() if name)
+    return said[:1].upper() + said[1:] if said else f"Row {row.key[:8]}"
 
 
 def _level(value: float, scale: Scale) -> int:

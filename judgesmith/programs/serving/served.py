@@ -224,6 +224,8 @@ class ServedJudge:
         the offline model.
     card : callable or None
         What makes the HTML of its card for the page; None shows what the judge itself says.
+    example : bool
+        Whether clients are shown a row that the judge was made from.
 
     Examples
     --------
@@ -239,6 +241,7 @@ class ServedJudge:
         judge: AnySaved | AnyJudge,
         *lms: AnyModel,
         card: Callable[[], str] | None = None,
+        example: bool = True,
     ) -> None:
         if not _NAME.fullmatch(name):
             raise InputError(
@@ -253,6 +256,7 @@ class ServedJudge:
         self.judge = judge
         self.lm = lm
         self.card = None if card is None else cache(card)
+        self._has_example = example
         self.executor = Executor.of(judge, lm)
         self.compares = judges_sources(judge)
         self.fingerprint = judge.fingerprint
@@ -329,7 +333,7 @@ class ServedJudge:
             "compares": self.compares,
             "reads_references": reads,
             "calls_per_item": None if self.compares else calls_per_item(judge),
-            **known,
+            **(known if self._has_example else {**known, "example": None}),
             "card": self.card is not None,
         }
 

@@ -3,15 +3,18 @@ import { asked, tell } from "/page/send.js";
 
 const at = (id) => document.getElementById(id);
 const STEPS = {
-  compile: "Compiling", score: "Scoring the labelled rows", "score-before": "Scoring them with the version before",
+  compile: "Compiling", score: "Scoring the labelled rows", "score-before": "Scoring them with the version before it",
   compare: "Comparing both versions", suggest: "Choosing the rows to label next",
 };
 const ENDS = { done: "Done.", stopped: "Stopped. It can be resumed.", failed: "It failed." };
+const runs = (status) => status === "running" || status === "stopping";
 let last = null;
 
 function show(state) {
+  // The page itself says which judge is the next, and what can be resumed.
+  if (runs(last) && ENDS[state.status]) return location.reload();
   at("running").hidden = state.status === "idle";
-  const going = state.status === "running" || state.status === "stopping";
+  const going = runs(state.status);
   at("step").textContent = ENDS[state.status]
     ?? `${state.status === "stopping" ? "Stopping after what is in flight" : STEPS[state.step] ?? "Starting"} (v${state.number})`;
   at("line").textContent = state.line ?? "";
@@ -24,7 +27,6 @@ function show(state) {
   at("result").hidden = state.status !== "done";
   at("result").href = `/judges/v${state.number}`;
   at("new").hidden = going;
-  if (last === "stopping" && state.status === "stopped") location.reload();
   last = state.status;
 }
 

@@ -45,7 +45,17 @@ def served(start, judge, slow, server, monkeypatch):
     process = start(
         *("serve", f"quick={judge}", slow, "--api-base", server.url, "--port", "0", "--json"),
         *("--allow-model", "openai/m"),
-        *("--queue", "40", "--max-items", "20", "--concurrency", "8", "--max-body", "0.2"),
+        *(
+            "--queue",
+            "40",
+            "--max-items",
+            "20",
+            "--concurrency",
+            "8",
+            "--max-body",
+            "0.2",
+            "--no-example",
+        ),
     )
     told = json.loads(process.stdout.readline())
     assert told["judges"] == ["quick", "slow"]
@@ -129,6 +139,8 @@ async def leaving(address, server):
     """Send a batch and leave: what was begun is finished, the rest is never asked."""
     client, other = Client(address), Client(address)
     await until(other, waiting=0, in_flight=0)
+    judges = (await other.ask("GET", "/v1/judges")).json["judges"]
+    assert [one["example"] for one in judges] == [None, None]
     many = {"items": [{"response": f"left {n}"} for n in range(20)]}
     await client.send("POST", "/v1/judges/slow/batch", json.dumps(many).encode())
     await until(other, waiting=12, in_flight=8)

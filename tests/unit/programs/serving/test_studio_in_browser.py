@@ -125,7 +125,7 @@ def test_a_table_becomes_a_second_judge_by_keys_alone(improved):
     assert "harm" not in improved.do("document.title")
     assert all(one.startswith(improved.address) for one in improved.asked if "data:" not in one)
     improved.go(f"{improved.address}/judges/v2")
-    assert "labelled rows fixed" in improved.text("section")
+    assert "Labelled rows: " in improved.text("section")
     improved.tab_to("#response")
     improved.write("Bring it to any shop.")
     enter(improved, "form button.main")
