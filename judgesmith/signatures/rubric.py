@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -221,6 +222,7 @@ class Rubric(BaseModel):
         return cls.from_yaml(text, where=str(path))
 
 
+@lru_cache(maxsize=4096)
 def folded(name: str) -> str:
     """Return a criterion's name as it is recognised: ``**Fact_Check**`` is ``fact check``."""
     return " ".join(name.strip(" \t\r\n*_`\"'").casefold().replace("_", " ").split())

@@ -352,7 +352,7 @@ class Judge(AsMetric, AskingModule):
         decided = plain.decided((self.space() if space is None else space).sets(picked))
         if decided == plain:
             return self.with_protocol(own)
-        asked = dict(type(self)(decided).named_predictors())
+        asked = dict(type(self)(decided).named_predictors()) if own.instructions else {}
         kept = {name: text for name, text in own.instructions.items() if name in asked}
         return self.with_protocol(decided.model_copy(update={"instructions": kept}))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, cast, get_args
@@ -59,8 +60,7 @@ def with_explanation(signature: Asks, explain: Explain) -> Asks:
 @made_once
 def moved(signature: Asks, explain: Explain, words: str = "explanation") -> Asks:
     if "assessments" in signature.output_fields:
-        asked: Asks = signature.with_updated_fields("assessments", type_=ASSESSMENTS[explain])
-        return asked
+        return updated(signature, "assessments", ASSESSMENTS[explain])
     if explain == "before":
         return signature
     field = signature.output_fields[words]
@@ -109,21 +109,27 @@ def answers_of(signature: Asks) -> Scale:
 
 @made_once
 def _assessed_on(asked: Asks, scale: Scale, explain: Explain) -> Asks:
-    return _updated(asked, "assessments", _on(assessments_on(explain, scale), scale))
+    return updated(asked, "assessments", _on(assessments_on(explain, scale), scale))
 
 
 @made_once
 def _scored_on(asked: Asks, scale: Scale, ends: tuple[str, str]) -> Asks:
     if "assessments" in asked.input_fields:
-        asked = _updated(asked, "assessments", desc=assessments_desc(scale))
+        asked = updated(asked, "assessments", desc=assessments_desc(scale))
     kind: Any = Literal[scale.labels] if scale.labels else int
-    return _updated(asked, "score", _on(kind, scale), desc=score_desc(*ends, scale))
+    return updated(asked, "score", _on(kind, scale), desc=score_desc(*ends, scale))
 
 
 def _on(kind: Any, scale: Scale) -> Any:
     return Annotated[kind, On(scale)]
 
 
-def _updated(signature: Asks, name: str, kind: Any = None, **said: str) -> Asks:
-    updated: Asks = signature.with_updated_fields(name, kind, **said)
-    return updated
+def updated(signature: Asks, name: str, kind: Any = None, **said: str) -> Asks:
+    """Return DSPy's ``with_updated_fields`` without deep copies of all other fields."""
+    field = copy(signature.fields[name])
+    extra: Any = field.json_schema_extra
+    field.json_schema_extra = {**extra, **said}
+    if kind is not None:
+        field.annotation = kind
+    found: Asks = dspy.Signature({**signature.fields, name: field}, signature.instructions)
+    return found

@@ -8,7 +8,7 @@ import dspy
 
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
 from judgesmith.signatures.questions import Questions
-from judgesmith.signatures.questions.on_scale import Asks, Explain, On, made_once, moved
+from judgesmith.signatures.questions.on_scale import Asks, Explain, On, made_once, moved, updated
 from judgesmith.signatures.scale import Scale
 
 _TASK = "what the response was written for"
@@ -64,10 +64,8 @@ VERDICT = Questions({"whole": DecideWhole, "each": CheckOne})
 def decided_on(signature: Asks, labels: Scale, explain: Explain) -> Asks:
     """Return a question that asks for one of some labels, its critique first, last or left out."""
     kind: Any = Literal[labels.labels]
-    asked: Asks = moved(signature, explain, "critique").with_updated_fields(
-        "verdict", Annotated[kind, On(labels)], desc=_meaning(labels)
-    )
-    return asked
+    asked = moved(signature, explain, "critique")
+    return updated(asked, "verdict", Annotated[kind, On(labels)], desc=_meaning(labels))
 
 
 def _meaning(scale: Scale) -> str:
