@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from judgesmith.data.items import DataSet
     from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
     from judgesmith.experiments.robustness.perturbing import Originals, PerturbationConfig, Which
+    from judgesmith.programs.perturbing.orders import FactsCheck
     from judgesmith.programs.perturbing.perturber import PlannedCalls
 
 
@@ -65,6 +66,13 @@ def _change_options(command: Command) -> Command:
             multiple=True,
             metavar="KIND=NUMBER",
             help="Places to change, such as character_typos/minor=20. Repeatable.",
+        ),
+        click.option(
+            "--check",
+            type=click.Choice(["words", "model"]),
+            default="words",
+            show_default=True,
+            help="Whether a model's paraphrases state the same facts: by their words, or ask it.",
         ),
         click.option(
             "--originals",
@@ -105,6 +113,7 @@ def command(
     task: str | None,
     kinds: str,
     amounts: tuple[str, ...],
+    check: FactsCheck,
     which: Which | None,
     min_chars: int | None,
     sample: int | None,
@@ -129,12 +138,17 @@ def command(
 
     place = rows_place(output, data, like="versions.jsonl", force=force)
     dataset = load_data(data)
-    changes = _changes(task, dataset, kinds, amounts, seed)
+    changes = replace(_changes(task, dataset, kinds, amounts, seed), check=check)
     pool = _pool(dataset, which, min_chars, changes.task, data)
     originals = pool if sample is None else _sample(pool, sample, seed)
     lm = choice.lm(run_id=f"perturb {dataset.digest} {seed}")
     planned = planned_calls(
-        originals.items, changes.perturbations, lm, task=changes.task, amounts=changes.amounts
+        originals.items,
+        changes.perturbations,
+        lm,
+        task=changes.task,
+        amounts=changes.amounts,
+        check=check,
     )
     if dry_run:
         _print_planned(planned, as_json=as_json)

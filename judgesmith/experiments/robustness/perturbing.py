@@ -20,6 +20,7 @@ from judgesmith.experiments.robustness.perturbed_set import PerturbedSet, pertur
 from judgesmith.programs.artifacts.record import as_loaded
 from judgesmith.programs.perturbing import Amount, Donors
 from judgesmith.programs.perturbing.catalogue import perturbations_named
+from judgesmith.programs.perturbing.orders import FactsCheck
 from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.programs.perturbing.perturber import method_of, perturb_all
 from judgesmith.results.progress import OnProgress, shows_progress
@@ -47,6 +48,10 @@ class PerturbationConfig:
         How many places instead, by name of the perturbation.
     seed : int
         Of the rules.
+    check : {"words", "model"}
+        How it is seen that a model's paraphrase, or a sentence that it repeats in other words,
+        states the same facts: by names, numbers, negations and shared words, which refuses nearly
+        half of people's paraphrases, or by asking the model itself, which costs a call more.
 
     Examples
     --------
@@ -58,6 +63,7 @@ class PerturbationConfig:
     task: str | None = None
     amounts: Mapping[str, Amount] | None = None
     seed: int = 0
+    check: FactsCheck = "words"
 
     @property
     def perturbations(self) -> tuple[Perturbation, ...]:
@@ -126,6 +132,7 @@ def perturb_texts(
         amounts=changes.amounts,
         donors=Donors(originals) if donors is None else donors,
         seed=changes.seed,
+        check=changes.check,
         concurrency=concurrency,
         on_progress=on_progress,
         told=lambda sentence: told.setdefault(sentence),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from judgesmith.errors import InputError
 from judgesmith.programs.features.texts import Text
@@ -49,6 +49,7 @@ _SHORT = 4  # letters of a word that carries little meaning, in languages that a
 _ALIKE = 0.5
 _MOST_WORDS = 3  # exchanged in one place by an error of grammar
 _MOST_PUT_IN = 2  # where nothing was taken away
+_NAME_STEM = 4  # letters that forms of one name share, such as China and Chinese
 _MOST_CHANGED = 0.4  # of all words, by errors of grammar
 
 
@@ -181,19 +182,29 @@ class _Exchange:
         return cls(old, new, all(token.is_word for token in (*removed, *added)))
 
 
-def kept_fault(tokens: Sequence[Token], other: Sequence[Token]) -> str:
-    """Return whether a name, a number or a negation of a text was lost, or one has come in."""
+def kept_fault(
+    tokens: Sequence[Token], other: Sequence[Token], *, letters: int | None = None
+) -> str:
+    """Return whether a name, a number or a negation of a text was lost, or one has come in.
+
+    Names are one where so many ``letters`` of their beginning are; None compares them whole.
+    """
+
+    def name_of(token: Token) -> str:
+        """Return a name in small letters, U.S. as US; a mark as it is."""
+        return plain_passage(token).replace(".", "")[:letters] or token.key
+
     if numbers_in(tokens) != numbers_in(other):
         return "a number lost or added"
     if negations_in(tokens) != negations_in(other):
         return "a negation lost or added"
     if capitals_tell(tokens):
-        names = {plain_passage(tokens[place]) for place in mentions(tokens, sure=True)}
-        said = {plain_passage(token) for token in other}
+        names = {name_of(tokens[place]) for place in mentions(tokens, sure=True)}
+        said = set(map(name_of, other))
         if any(name not in said for name in names if not name[0].isdigit()):
             return "a name lost"
-        known = {plain_passage(token) for token in tokens}
-        new = {plain_passage(other[place]) for place in mentions(other, sure=True)} - known
+        known = set(map(name_of, tokens))
+        new = {name_of(other[place]) for place in mentions(other, sure=True)} - known
         if any(not name[0].isdigit() for name in new):
             return "a name added"
     return ""
@@ -296,18 +307,21 @@ def _insertion(after: int, place: int, made: RewrittenText, first: int, stop: in
     return Insertion(after=after, text=said, edit=Edit(start=place, end=place, text=gap + said))
 
 
-def restating_fault(original: str, found: Sequence[Insertion], amount: Amount) -> str:
+def restating_fault(
+    original: str, found: Sequence[Insertion], amount: Amount, check: FactsCheck = "words"
+) -> str:
     """Return what is wrong with sentences that are to say those before them again."""
     passage = Passage(original)
     known = {plain_passage(token) for token in tokens_of(original)}
     for one in found:
         sentence = passage.shown(passage.sentences[one.after])
-        if fault := _restated_fault(one.text, sentence, known):
+        fault = _restated_fault(one.text, sentence)
+        if fault or (check == "words" and (fault := _other_facts(one.text, sentence, known))):
             return fault
     return _sentence_number_fault(len(found), amount, len(passage.sentences))
 
 
-def _restated_fault(said: str, sentence: str, known: set[str]) -> str:
+def _restated_fault(said: str, sentence: str) -> str:
     old, new = tokens_of(sentence), tokens_of(said)
     least, most = _LENGTHS
     n_sentences = len(Passage(said).sentences)
@@ -315,6 +329,17 @@ def _restated_fault(said: str, sentence: str, known: set[str]) -> str:
         return "a new sentence much longer or shorter than the one it repeats"
     if not 1 <= n_sentences <= _MOST_SENTENCES:
         return "more than a sentence put in"
+    was, now = ([plain_passage(token) for token in part if token.is_word] for part in (old, new))
+    matcher = SequenceMatcher(None, was, now, autojunk=False)
+    n_shared = sum(block.size for block in matcher.get_matching_blocks())
+    if max(len(was), len(now)) - n_shared < _LEAST_NEW:
+        return "a sentence repeated word for word"
+    return ""
+
+
+def _other_facts(said: str, sentence: str, known: set[str]) -> str:
+    """Return what, by its words, a sentence states that the one before it does not."""
+    old, new = tokens_of(sentence), tokens_of(said)
     if not numbers_in(new).keys() <= numbers_in(old).keys():
         return "a number lost or added"
     if negations_in(new) != negations_in(old):
@@ -324,11 +349,6 @@ def _restated_fault(said: str, sentence: str, known: set[str]) -> str:
     }
     if capitals_tell(new) and names - known:
         return "a name added"
-    was, now = ([plain_passage(token) for token in part if token.is_word] for part in (old, new))
-    matcher = SequenceMatcher(None, was, now, autojunk=False)
-    n_shared = sum(block.size for block in matcher.get_matching_blocks())
-    if max(len(was), len(now)) - n_shared < _LEAST_NEW:
-        return "a sentence repeated word for word"
     alike = _shares(said, sentence, _LEAST_SHARED)
     return "" if alike else "a sentence put in that says something else"
 
@@ -365,14 +385,20 @@ def _sentence_number_fault(n: int, amount: Amount, n_sentences: int) -> str:
     return "fewer changes than asked for" if n < least else ""
 
 
-def paraphrase_fault(made: RewrittenText, found: Sequence[TokenDifference], amount: Amount) -> str:
+def paraphrase_fault(
+    made: RewrittenText,
+    found: Sequence[TokenDifference],
+    amount: Amount,
+    check: FactsCheck = "words",
+) -> str:
     """Return the fault of a paraphrase; empty if it has none."""
     tokens, other = made.tokens, made.other
-    if fault := kept_fault(tokens, other):
-        return fault
-    said = " ".join(token.text for token in other)
-    if not _shares(said, made.original, _LEAST_KEPT):
-        return "a text that says something else"
+    if check == "words":
+        if fault := kept_fault(tokens, other, letters=_NAME_STEM):
+            return fault
+        said = " ".join(token.text for token in other)
+        if not _shares(said, made.original, _LEAST_KEPT):
+            return "a text that says something else"
     was, now = (
         Counter(plain_passage(one) for one in part if one.is_word) for part in (tokens, other)
     )
@@ -382,6 +408,12 @@ def paraphrase_fault(made: RewrittenText, found: Sequence[TokenDifference], amou
         return "a text that breaks off"
     return ""
 
+
+FactsCheck = Literal["words", "model"]
+"""How it is seen that other words state the same facts: by the words, or a model is asked."""
+
+CHECKED_BY_MODEL: Final = ("paraphrase", "rewriting")
+"""The kinds of change that say the same in other words."""
 
 NOT_ANOTHER = "unchanged"  # the fault of an answer that gives the text back
 
@@ -424,13 +456,22 @@ def changed_text(answer: str, original: str, *, too_long: str = "too long") -> R
 
 
 def verified_change(
-    answer: str, original: str, perturbation: Perturbation, amount: Amount
+    answer: str,
+    original: str,
+    perturbation: Perturbation,
+    amount: Amount,
+    *,
+    check: FactsCheck = "words",
 ) -> Perturbed | str:
-    """Return a changed text with its edits, or what is wrong with it."""
+    """Return a changed text with its edits, or what is wrong with it.
+
+    With the check ``model`` it is left to that model whether other words state the same facts.
+    """
     made = changed_text(answer, original)
     if isinstance(made, str):
         return made
     kind = perturbation.kind
+    told = {"check": check} if kind in CHECKED_BY_MODEL else {}
     if fault := _length_fault(made.text, original, kind):
         return fault
     if kind in _INSERTING:
@@ -438,14 +479,15 @@ def verified_change(
         if isinstance(inserted, str):
             return inserted
         edits = [one.edit for one in inserted]
-        fault = added_fault(edits, made) or _INSERTING[kind](original, inserted, amount)
+        fault = added_fault(edits, made) or _INSERTING[kind](original, inserted, amount, **told)
         return fault or remade(edits, made)
     try:
         found = differences(made.tokens, made.other, made.text)
     except Incomparable as fault_:
         return str(fault_)
     edits = [one.edit for one in found]
-    return added_fault(edits, made) or _REPLACING[kind](made, found, amount) or remade(edits, made)
+    fault = added_fault(edits, made) or _REPLACING[kind](made, found, amount, **told)
+    return fault or remade(edits, made)
 
 
 def remade(edits: Sequence[Edit], made: RewrittenText) -> Perturbed | str:
@@ -482,8 +524,8 @@ def _words(text: str) -> list[str]:
     return [token.key.casefold() for token in tokens_of(text) if token.is_word]
 
 
-_Replacing = Callable[[RewrittenText, Sequence[TokenDifference], Amount], str]
-_Inserting = Callable[[str, Sequence[Insertion], Amount], str]
+_Replacing = Callable[..., str]
+_Inserting = Callable[..., str]
 
 _REPLACING: Final[Mapping[str, _Replacing]] = {
     "fictional_entities": entity_fault,
@@ -665,8 +707,12 @@ def rewriting_steps(
     counts: Counts,
     *,
     sample: int = 0,
+    confirm: Callable[[Made, int], RequestProgram[str]] | None = None,
 ) -> RequestProgram[Made | Skipped]:
-    """Ask for a text, and again with what is wrong where ``read`` says that of the answer."""
+    """Ask for a text, and again with what is wrong where ``read`` says that of the answer.
+
+    ``confirm`` asks further what is wrong with a text that ``read`` takes.
+    """
     refused: str | None = None
     for attempt in range(ATTEMPTS):
         counts.question(attempt)
@@ -683,10 +729,13 @@ def rewriting_steps(
                 return TOO_LONG
             continue
         found = read(reply.fields)
+        fault = found if isinstance(found, str) else ""
         if not isinstance(found, str):
-            return found
-        counts.faults[found] += 1
-        refused = found
+            fault = "" if confirm is None else (yield from confirm(found, number))
+            if not fault:
+                return found
+        counts.faults[fault] += 1
+        refused = fault
     return UNREADABLE if refused is None else Skipped(reason=f"no usable answer: {refused}")
 
 
@@ -697,6 +746,12 @@ class Wanted:
     item: RatedItem
     perturbation: Perturbation
     amount: Amount
+    check: FactsCheck = "words"
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the model is asked if its text states the same facts."""
+        return self.check == "model" and self.perturbation.kind in CHECKED_BY_MODEL
 
     @property
     def order(self) -> str:
@@ -735,8 +790,21 @@ def change_steps(
 
     def read(fields: Mapping[str, Any]) -> Perturbed | str:
         answer = str(fields["changed"] or "")
-        return verified_change(answer, text, wanted.perturbation, wanted.amount)
+        return verified_change(answer, text, wanted.perturbation, wanted.amount, check=wanted.check)
 
-    found = yield from rewriting_steps("change", told, read, counts)
+    def confirm(made: Perturbed, number: int) -> RequestProgram[str]:
+        ask = PromptRequest(
+            predictor="compare", inputs={"text": text, "changed": made.text}, sample=number
+        )
+        same = yield from asked(
+            ask, lambda fields: str(fields["same_facts"]), again=ATTEMPTS, calls=Calls()
+        )
+        if isinstance(same, Cause):
+            return "the model did not say whether the facts are the same"
+        return "" if same == "Yes" else "other facts, as the model says"
+
+    found = yield from rewriting_steps(
+        "change", told, read, counts, confirm=confirm if wanted.is_confirmed else None
+    )
     counts.outcome(found)
     return found

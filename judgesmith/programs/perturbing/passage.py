@@ -343,10 +343,7 @@ def edit_of(
 ) -> Edit:
     """Return a difference in characters; one of the blanks next to it comes or goes with it."""
     if removed and added:
-        new = text[other[added.start].start : other[added.stop - 1].end]
-        return Edit(
-            start=original[removed.start].start, end=original[removed.stop - 1].end, text=new
-        )
+        return _replacement(original, other, removed, added, text)
     start = original[removed.start - 1].end if removed.start else 0
     before = other[added.start - 1].end if added.start else 0
     has_more = removed.stop < len(original)
@@ -372,6 +369,23 @@ def edit_of(
     if (end > start) == bool(gap_before):
         return Edit(start=end, end=end, text=new + gap_after)
     return Edit(start=start, end=end, text=gap_before + new + gap_after)
+
+
+def _replacement(
+    original: Sequence[Token], other: Sequence[Token], removed: range, added: range, text: str
+) -> Edit:
+    """Return words in place of others, with a blank beside them where only one text has it."""
+    start, end = original[removed.start].start, original[removed.stop - 1].end
+    new_start, new_end = other[added.start].start, other[added.stop - 1].end
+    if removed.start and added.start:
+        before, new_before = original[removed.start - 1].end, other[added.start - 1].end
+        if (start > before) != (new_start > new_before):
+            start, new_start = before, new_before
+    if removed.stop < len(original) and added.stop < len(other):
+        after, new_after = original[removed.stop].start, other[added.stop].start
+        if (after > end) != (new_after > new_end):
+            end, new_end = after, new_after
+    return Edit(start=start, end=end, text=text[new_start:new_end])
 
 
 _FUNCTION = frozenset().union(*FUNCTION_WORDS.values())
@@ -448,12 +462,15 @@ def plain_passage(token: Token) -> str:
     return word
 
 
+_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)$")
+
+
 def numbers_in(tokens: Sequence[Token]) -> Counter[str]:
     """Return the numbers of a text, those from two to twelve in English words as well."""
     counts: Counter[str] = Counter()
     for token in tokens:
         if is_number(token):
-            counts[token.key.replace(",", "")] += 1
+            counts[_ORDINAL.sub("", token.key.replace(",", ""))] += 1
         elif (word := plain_passage(token)) in _NUMBER_WORDS:
             counts[_NUMBER_WORDS[word]] += 1
     return counts

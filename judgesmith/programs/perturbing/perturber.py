@@ -26,6 +26,7 @@ from judgesmith.programs.perturbing.orders import (
     ATTEMPTS,
     GENERAL_STEPS,
     Counts,
+    FactsCheck,
     Wanted,
     can_be_ordered,
     change_steps,
@@ -37,7 +38,7 @@ from judgesmith.results.progress import OnProgress, tell
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.perturbation import Method, Perturbation, Perturbed, Skipped
-from judgesmith.signatures.questions.texts import ChangeText, WriteChangeSteps
+from judgesmith.signatures.questions.texts import ChangeText, CompareFacts, WriteChangeSteps
 
 Found = TypeVar("Found")
 Unit = TypeVar("Unit")
@@ -46,7 +47,7 @@ Result = TypeVar("Result")
 
 def perturber() -> Asker:
     """Return the DSPy program that perturbs texts."""
-    return Asker(plan=WriteChangeSteps, change=ChangeText)
+    return Asker(plan=WriteChangeSteps, change=ChangeText, compare=CompareFacts)
 
 
 Outcome = Perturbed | Skipped  # what became of one text and one way to change it
@@ -169,6 +170,7 @@ def perturb_all(
     amounts: Mapping[str, Amount] | None = None,
     donors: Donors | None = None,
     seed: int,
+    check: FactsCheck = "words",
     concurrency: int = CONCURRENCY,
     on_progress: OnProgress | None = None,
     told: Callable[[str], None] | None = None,
@@ -186,7 +188,7 @@ def perturb_all(
         for item in items:
             given.append(item)
             for one in by_model:
-                yield Wanted(item=item, perturbation=one, amount=much[one.name])
+                yield Wanted(item=item, perturbation=one, amount=much[one.name], check=check)
 
     made: Iterator[tuple[Wanted, Outcome]] = iter(())
     if by_model and lm is not None:
@@ -249,6 +251,7 @@ def planned_calls(
     *,
     task: str | None = None,
     amounts: Mapping[str, Amount] | None = None,
+    check: FactsCheck = "words",
 ) -> PlannedCalls:
     """Return how many calls ``perturb_all`` makes with the same arguments: none by rule."""
     much = {one.name: amount_of(one, task) for one in perturbations} | dict(amounts or {})
@@ -256,20 +259,21 @@ def planned_calls(
     if not by_model:
         return PlannedCalls()
     n_orders = len({order_of(one, much[one.name]) for one in by_model})
-    n_versions = n_characters = 0
+    n_versions = n_confirmed = n_characters = 0
     skipped: Counter[str] = Counter()
     for item in items:
         for one in by_model:
-            wanted = Wanted(item=item, perturbation=one, amount=much[one.name])
+            wanted = Wanted(item=item, perturbation=one, amount=much[one.name], check=check)
             if reason := wanted.no_use:
                 skipped[reason] += 1
                 continue
             n_versions += 1
-            n_characters += len(item.response)
-    calls = n_orders + n_versions
+            n_confirmed += wanted.is_confirmed
+            n_characters += len(item.response) * (3 if wanted.is_confirmed else 1)
+    calls = n_orders + n_versions + n_confirmed
     return PlannedCalls(
         calls=calls,
-        max_calls=2 * n_orders + ATTEMPTS * n_versions,
+        max_calls=2 * n_orders + ATTEMPTS * (n_versions + 2 * n_confirmed),
         n_versions=n_versions,
         skipped=skipped,
         input_tokens=(calls * CHARACTERS_OF_A_QUESTION + n_characters) // 4,

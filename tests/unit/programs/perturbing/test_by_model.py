@@ -236,6 +236,48 @@ def test_a_model_of_which_nothing_can_be_read_ends_the_run():
     assert len(engine.asked) <= 1 + 3 * 21
 
 
+SAID = "It was Ann who went out of room 0. The hour was late."
+
+
+@pytest.mark.parametrize(
+    ("text", "verdicts", "becomes", "n_asked"),
+    [
+        (SAID.replace("Ann", "Anna-Maria"), ["Yes"], "text", 2),  # words alone would refuse it
+        (SAID, ["No", "Yes"], "text", 4),
+        (SAID, ["No", "No", "No"], "no usable answer: other facts, as the model says", 6),
+        ("Then Ann left room 0. It was late.", [], "no usable answer: unchanged", 3),
+        (
+            SAID,
+            ["perhaps"] * 6,
+            "no usable answer: the model did not say whether the facts are the same",
+            9,
+        ),
+    ],
+)
+def test_a_model_may_say_whether_other_words_state_the_same_facts(text, verdicts, becomes, n_asked):
+    given, wanted = iter(verdicts), [PERTURBATIONS["paraphrase"]]
+    lm, engine = scripted(lambda text_, sample: says(text))
+
+    def answer(request, first=engine.answer):
+        if "same_facts" not in request.user:
+            return first(request)
+        engine.asked.append("compare")
+        assert "<verbatim-" in request.user
+        said = f"[[ ## same_facts ## ]]\n{next(given)}\n\n[[ ## completed ## ]]"
+        return ModelAnswer(text=said, input_tokens=1, output_tokens=1)
+
+    engine.answer = answer
+    ((found,),) = made(lm, items(1), wanted, check="model")
+    assert (found.text == text) if becomes == "text" else (found.reason == becomes)
+    assert engine.asked.count("compare") == len(verdicts)
+    assert len(engine.asked) == 1 + n_asked
+    planned = planned_calls(items(1), wanted, lm, check="model")
+    assert planned.calls == 3
+    assert len(engine.asked) <= planned.max_calls
+    ((by_words,),) = made(scripted(lambda text_, sample: says(text))[0], items(1), wanted)
+    assert isinstance(by_words, Perturbed) is (text == SAID)
+
+
 def test_concurrency_below_one_is_refused():
     with pytest.raises(ValueError, match="concurrency must be 1 or more; got 0"):
         made(None, items(1), concurrency=0)
