@@ -336,6 +336,10 @@ def _say_rest(found: Progressed, place: Path, models: RunModels, *, as_json: boo
 
 def print_board(board: Leaderboard) -> None:
     """Print the ranking over the whole set, or at the first level where there is one."""
+    from judgesmith.experiments.runs.discernment_table import (
+        DISCERNMENT_READING,
+        discernment_tables,
+    )
     from judgesmith.experiments.runs.leaderboard import (
         HEADER,
         LABELS_HEADER,
@@ -360,7 +364,11 @@ def print_board(board: Leaderboard) -> None:
             if lines := by_labels(block):
                 _print_ranked(labels_title(block), LABELS_HEADER, [*map(label_cells, lines)])
             _print_ranked(titles(block), HEADER, block_cells(block))
-    if not board.blocks:
+    for table in discernment_tables(board.discernment):
+        _print_ranked(table.title, table.header, table.rows)
+    if board.discernment:
+        say(f"\n{DISCERNMENT_READING}")
+    if not board.blocks and not board.discernment:
         say("no cell has anything to rank.")
     elif len(shown) < len(board.blocks):
         say("\nOther levels are in leaderboard.md.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from markupsafe import Markup
 
@@ -27,6 +27,12 @@ from judgesmith.experiments.report.reading import (
     rated_item,
 )
 from judgesmith.experiments.runs.cell_result import CellDiagnostics, Estimated
+from judgesmith.experiments.runs.discernment_table import (
+    DISCERNMENT_READING,
+    DiscernmentBlock,
+    DiscernmentLine,
+    discernment_tables,
+)
 from judgesmith.experiments.runs.leaderboard import (
     LABELS_HEADER,
     RATES,
@@ -120,6 +126,7 @@ TEMPLATES.globals |= {
     "MOST_WARNINGS": _MOST_WARNINGS,
     "LABELS_HEADER": LABELS_HEADER,
     "PERSPECTIVES": _PERSPECTIVES,
+    "DISCERNMENT_READING": DISCERNMENT_READING,
     "SEEDS_HEADER": SEEDS_HEADER,
     "SEEDS_READING": SEEDS_READING,
 }
@@ -136,8 +143,19 @@ def board_section(
     for one in run.board.over_seeds:
         together.setdefault((one.data, one.target), []).append(one)
     linked = run.cells if linked is None else linked
-    charts = [one.figure(f"b{n}") for n, one in enumerate(_rankings(groups, together)) if figures]
-    return macro(_TEMPLATE, "board", charts, groups, together, READING, linked)
+    drawn = chain(_rankings(groups, together), _noticing(run.board.discernment))
+    charts = [one.figure(f"b{n}") for n, one in enumerate(drawn) if figures]
+    damage = list(discernment_tables(run.board.discernment))
+    return macro(_TEMPLATE, "board", charts, groups, together, READING, linked, damage)
+
+
+def _noticing(blocks: Sequence[DiscernmentBlock]) -> Iterator[Chart]:
+    """Yield a chart of the lowest D for each set, target and seed."""
+    for block in blocks:
+        own = [(line, line.d_min.value, line.d_min.low, line.d_min.high) for line in block.cells]
+        words = f"Seed {block.seed}; lines are 95% intervals. {DISCERNMENT_READING}"
+        label = "lowest D over the changes (1 is p of .05)"
+        yield _ranking(block.data, block.target, own, words, ends="95% interval", x_label=label)
 
 
 def _rankings(
@@ -159,10 +177,13 @@ def _rankings(
 def _ranking(
     data: str,
     target: str,
-    lines: Sequence[tuple[BoardLine | SeedsLine, float | None, float | None, float | None]],
+    lines: Sequence[
+        tuple[BoardLine | SeedsLine | DiscernmentLine, float | None, float | None, float | None]
+    ],
     words: str,
     *,
     ends: str,
+    x_label: str = "Q, agreement with people (at most 3)",
 ) -> Chart:
     found: dict[str, NumberWithEnds] = {}
     models = {line.model for line, *_ in lines}
@@ -174,7 +195,6 @@ def _ranking(
     if len(lines) > _MOST_LINES:
         words += f" The first {_MOST_LINES} of {len(lines)}."
     title = f"{page_text(data)}: {page_text(target)}"
-    x_label = "Q, agreement with people (at most 3)"
     return forest(found, title=title, x_label=x_label, words=words, ends=ends)
 
 

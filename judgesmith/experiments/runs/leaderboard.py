@@ -14,6 +14,14 @@ from pydantic import Field, FiniteFloat
 from judgesmith.experiments.evaluate.agreement import LEVELS
 from judgesmith.experiments.run_folders import json_text
 from judgesmith.experiments.runs.cell_result import CellLabels, Estimated, Value
+from judgesmith.experiments.runs.discernment_table import (
+    DISCERNMENT_COLUMNS,
+    DISCERNMENT_READING,
+    DiscernmentBlock,
+    discernment_blocks,
+    discernment_columns,
+    discernment_tables,
+)
 from judgesmith.experiments.runs.folder import BOARD_FILES, RunFolder
 from judgesmith.experiments.runs.heldout import table_of_rows
 from judgesmith.experiments.runs.paper_table import (
@@ -114,6 +122,7 @@ class Leaderboard(Result, Value, report="judgesmith.cli.experiment.experiment:pr
     run: str
     blocks: tuple[BoardBlock, ...]
     over_seeds: tuple[SeedsBlock, ...] = ()
+    discernment: tuple[DiscernmentBlock, ...] = ()
     published: tuple[BesideLine, ...] = ()
     failed: Mapping[str, str]
     unfinished: Mapping[str, str]
@@ -124,7 +133,8 @@ class Leaderboard(Result, Value, report="judgesmith.cli.experiment.experiment:pr
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON; parts that are often empty only where they are not."""
-        empty = {name for name in ("over_seeds", "published") if not getattr(self, name)}
+        often = ("over_seeds", "discernment", "published")
+        empty = {name for name in often if not getattr(self, name)}
         return self.model_dump(mode="json", exclude_unset=True, exclude=empty)
 
     def write(self, folder: RunFolder) -> None:
@@ -221,6 +231,7 @@ def leaderboard(spec: Spec, folder: RunFolder) -> Leaderboard:
         run=spec.fingerprint,
         blocks=tuple(blocks),
         over_seeds=over_seeds(blocks),
+        discernment=discernment_blocks(state.finished, results),
         published=_beside(spec, cells, results),
         failed=state.failed,
         unfinished=state.unfinished,
@@ -498,8 +509,13 @@ def csv_text(board: Leaderboard) -> str:
         *COLUMNS,
         *(SEEDS_COLUMNS if board.over_seeds else ()),
         *(RATES if labelled else ()),
+        *(DISCERNMENT_COLUMNS if board.discernment else ()),
     )
-    lines = (*_columns(board.blocks), *seeds_columns(board.over_seeds))
+    lines = (
+        *_columns(board.blocks),
+        *seeds_columns(board.over_seeds),
+        *discernment_columns(board.discernment),
+    )
     rows = [[found.get(name) for name in header] for found in lines]
     return Table(header=header, rows=rows).csv()
 
@@ -554,13 +570,18 @@ def _tables(board: Leaderboard) -> Iterator[Table]:
             cells = [label_cells(line) for line in lines]
             yield Table(title=labels_title(block), header=LABELS_HEADER, rows=cells)
         yield Table(title=titles(block), header=HEADER, rows=block_cells(block))
+    yield from discernment_tables(board.discernment)
     yield from paper_tables(board.published)
 
 
 def _reading(board: Leaderboard) -> tuple[str, ...]:
     """Return how to read the tables that there are."""
-    more = [SEEDS_READING] * bool(board.over_seeds) + [PAPER_READING] * bool(board.published)
-    return (*_READING, *more)
+    more = {
+        SEEDS_READING: board.over_seeds,
+        DISCERNMENT_READING: board.discernment,
+        PAPER_READING: board.published,
+    }
+    return (*_READING, *(sentence for sentence, there in more.items() if there))
 
 
 def _missing(board: Leaderboard) -> list[str]:

@@ -346,7 +346,7 @@ def _check_versions(spec: Spec, minding: set[str], blame: Blame) -> None:
     """Tell of what is said of changed versions of texts that no objective looks at."""
     for name, one in spec.data.items():
         said = [field for field in _OF_VERSIONS if field in one.said]
-        if said and name not in minding:
+        if said and name not in minding and name not in spec.absent:
             blame(
                 ("data", name, said[0]),
                 f"{said[0]} is about changed versions of texts, at which no objective looks; add "

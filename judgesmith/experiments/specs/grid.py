@@ -109,7 +109,8 @@ def cells_of(spec: Spec) -> tuple[Cell, ...]:
                     made[judge, way] = cell.id
                     found.append(cell)
     if not found:
-        raise InputError("no cell is left to run.", hint="leave fewer of them out.")
+        files = f", or make the files of {', '.join(sorted(absent))}" if absent else ""
+        raise InputError("no cell is left to run.", hint=f"leave fewer of them out{files}.")
     return tuple(found)
 
 

@@ -128,6 +128,48 @@ def test_an_optional_set_has_cells_once_its_file_is_there(folder):
     assert spec.fingerprint != before
 
 
+def test_judges_are_ranked_by_the_damage_that_they_notice(run, folder, monkeypatch):
+    monkeypatch.setattr(agreement, "N_RESAMPLES", 20)
+    spec = """
+name: damage
+data: {changed: {path: changed.jsonl, optional: true, versions: 0}}
+judges:
+  coarse: {variant: coarse, criteria: general}
+  vanilla: {variant: vanilla}
+optimizers: [none]
+holdout: 0.5
+objective: d_min
+"""
+    (folder / "spec.yaml").write_text(spec, encoding="utf-8")
+    missing = run("experiment", "spec.yaml", "-o", "run")
+    assert missing.status == 2
+    assert "make the files of changed" in missing.err
+    kinds = "character_typos,truncation"
+    changes = ("--kinds", kinds, "--rows", "24", "-o", "changed.jsonl")
+    assert run("discern", "perturb", "sample", *changes).status == 0
+    done = run("experiment", "spec.yaml", "-o", "run", "--json")
+    (block,) = done.json["discernment"]
+    lines = block["cells"]
+    assert {line["judge"] for line in lines} == {"coarse", "vanilla"}
+    lowest = [line["d_min"]["value"] for line in lines]
+    assert lowest == sorted(lowest, reverse=True)
+    assert lowest[0] > 0
+    for line in lines:
+        assert line["d_avg"]["value"] >= line["d_min"]["value"] >= 0
+        assert line["weakest"] in kinds or line["weakest"].partition("/")[0] in kinds
+    said = run("experiment", "spec.yaml", "-o", "run")
+    assert "no cell has anything to rank" not in said.out
+    assert "lowest D" in said.out
+    header, *rows = (folder / "run" / "leaderboard.csv").read_text("utf-8").splitlines()
+    at = header.split(",").index("d_min")
+    told = [row.split(",")[at] for row in rows]
+    assert [float(one) for one in told if one] == lowest
+    assert run("report", "run", "-o", "page.html").status == 0
+    page = (folder / "page.html").read_text("utf-8")
+    assert "which judges notice the damage" in page
+    assert page.count('<figure class="chart"') >= 1
+
+
 def test_a_template_runs_by_its_name(run, data, monkeypatch):
     monkeypatch.setenv("JUDGESMITH_DATA", str(data))
     done = run("experiment", "start", "-o", "run", "--model", "offline", "--dry-run", "--json")
