@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Literal, Unpack
 
 import dspy
@@ -111,7 +112,7 @@ def fit_ridge(
     """Return the weights that are to be expected after seeing what people said."""
     centers, spreads, steps = _standardised(terms)
     target = _halfway(human)
-    prior_mean, widths, log_prior = _priors(kinds)
+    prior_mean, widths, log_prior = _priors(tuple(kinds))
     evidence, weights = [], []
     for share in SOURCE_SHARES if len(np.unique(groups)) < len(human) else (0.0,):
         white = Whitening.of(groups, share)
@@ -146,7 +147,8 @@ def _posteriors(
     return evidence, widths * solved
 
 
-def _priors(kinds: Sequence[str]) -> tuple[FloatArray, FloatArray, FloatArray]:
+@lru_cache(maxsize=64)
+def _priors(kinds: tuple[str, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return prior mean by term, prior widths by prior and term, and log probability by prior."""
     labels = np.asarray(kinds)
     own = labels == "overall"
@@ -218,8 +220,18 @@ class Combiner(Way):
             return Aggregation(kind=self.name)
         return self.linear(np.arange(len(self.rows))).aggregation(self.names, self.rows.scale)
 
+    @cached_property
+    def _fits(self) -> dict[bytes, LinearFit]:
+        return {}
+
     def linear(self, inside: IntArray) -> LinearFit:
         """Return the weighted sum that predicts ratings; of own numbers it is their own."""
+        rows = inside.tobytes()
+        if rows not in self._fits:  # texts and their versions, and ways between, share a fit
+            self._fits[rows] = self._fit(inside)
+        return self._fits[rows]
+
+    def _fit(self, inside: IntArray) -> LinearFit:
         own, columns = self.own, self.columns[inside]
         if own is not None:
             return LinearFit(

@@ -14,7 +14,7 @@ from dspy.utils.exceptions import AdapterParseError
 from judgesmith.programs.judging.answers import KINDS, LEFT_OUT, Kind, annotation_of, read_answer
 from judgesmith.programs.judging.prompts import ABSENT, PromptFormat, Slot, Template, Turn, parts
 from judgesmith.signatures.fences import UNTRUSTED, fence_key, fence_tag, fenced
-from judgesmith.signatures.questions.on_scale import On, answers_of
+from judgesmith.signatures.questions.on_scale import On, answers_of, made_once
 from judgesmith.signatures.scale import Scale, level_of
 
 PARTIAL = "A graded example, of which only a part of the answer is shown."
@@ -62,8 +62,7 @@ class FencedAdapter(dspy.ChatAdapter):
 
     def format_field_structure(self, signature: type[dspy.Signature]) -> str:
         """Return the layout of a conversation, with the keys of records in their own order."""
-        structure = super().format_field_structure(signature)
-        return str(_SCHEMA.sub(lambda found: _in_own_order(found[0]), structure))
+        return _structure(signature)
 
     def format_demos(
         self,
@@ -127,6 +126,12 @@ class FencedAdapter(dspy.ChatAdapter):
     def _read(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
         annotations = {name: field.annotation for name, field in signature.output_fields.items()}
         return read_answer(completion, annotations, answers_of(signature))
+
+
+@made_once
+def _structure(signature: type[dspy.Signature]) -> str:
+    structure = dspy.ChatAdapter().format_field_structure(signature)
+    return str(_SCHEMA.sub(lambda found: _in_own_order(found[0]), structure))
 
 
 def _in_own_order(schema: str) -> str:
@@ -272,18 +277,31 @@ class PromptFormatAdapter(FencedAdapter):
 
 
 def signature_in(form: PromptFormat) -> type[dspy.Signature]:
+    outside = form.outside if form.fenced else frozenset()
+    instructions = form.instructions or " "  # of nothing at all DSPy makes a sentence of its own
+    outputs = tuple(form.outputs.items())
+    return _signature(tuple(form.inputs), outside, outputs, form.answers, instructions)
+
+
+@made_once
+def _signature(
+    inputs: tuple[str, ...],
+    outside: frozenset[str],
+    outputs: tuple[tuple[str, Kind], ...],
+    answers: Scale,
+    instructions: str,
+) -> type[dspy.Signature]:
     fields: dict[str, Any] = {}
-    for name in form.inputs:
+    for name in inputs:
         kind: Any = str | None if name == "context" else str
-        if form.fenced and name in form.outside:
+        if name in outside:
             kind = Annotated[kind, UNTRUSTED]
         fields[name] = (kind, dspy.InputField())
-    for name, how in form.outputs.items():
-        kind = annotation_of(how, form.answers)
+    for name, how in outputs:
+        kind = annotation_of(how, answers)
         if how == "points":
-            kind = Annotated[kind, On(form.answers)]
+            kind = Annotated[kind, On(answers)]
         fields[name] = (kind, dspy.OutputField())
-    instructions = form.instructions or " "  # of nothing at all DSPy makes a sentence of its own
     signature: type[dspy.Signature] = dspy.Signature(fields, instructions=instructions)
     return signature
 
