@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import (
     BaseModel,
@@ -125,6 +125,18 @@ class Rubric(BaseModel):
     criteria: tuple[Criterion, ...] = ()
     guidelines: tuple[Guideline, ...] = ()
     provenance: dict[str, JsonValue] = Field(default_factory=dict)
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            task: str = "",
+            task_type: str = "",
+            criteria: Mapping[str, str] | Sequence[Criterion] = (),
+            guidelines: Sequence[Guideline | str] = (),
+            provenance: Mapping[str, JsonValue] = ...,
+        ) -> None: ...
 
     @model_serializer(mode="wrap")
     def _with_guidelines_if_any(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -4,6 +4,8 @@ import fcntl
 import io
 import json
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import loopback_offline
@@ -508,6 +510,22 @@ def polite(monkeypatch):
     with loopback_offline.serving() as server:
         server.script({"polite": True})
         yield server
+
+
+def test_scoring_over_http_imports_only_what_it_needs(polite, judge, folder):
+    polite.forget()
+    ask = ["--model", "openai/m", "--api-base", polite.url]
+    program = f"""
+import sys
+from judgesmith.cli import main
+code = main({["score", str(judge), "sample-verdicts", "-o", "scores.jsonl", *ask]})
+heavy = ("dspy", "litellm", "pandas", "gepa", "sentencex", "optuna")
+print(code, [one for one in heavy if one in sys.modules], file=sys.stderr)
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == "0 []"
+    assert len(rows_of(folder / "scores.jsonl")) == 100
 
 
 @pytest.mark.no_cover

@@ -18,7 +18,7 @@ from judgesmith.optimizers.dspy_optimizers import (
 )
 from judgesmith.optimizers.gepa import LONGEST_SHOWN, Feedback
 from judgesmith.optimizers.rows import rows_from
-from judgesmith.programs import ActiveCritic
+from judgesmith.programs import ActiveCritic, wrap
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, lm_client_of
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline import OfflineEngine
@@ -363,6 +363,37 @@ def test_a_planted_better_instruction_is_found_and_taken():
     assert best.value == pytest.approx(3.0)
     assert start.value < 2.5
     assert len(trials) == 4
+
+
+class Steps(dspy.Module):
+    """A module of a user's own."""
+
+    def __init__(self):
+        self.rate = dspy.Predict("source, response -> score: int")
+
+    def forward(self, source, response):
+        return self.rate(source=source, response=response)
+
+
+def test_the_instructions_of_a_module_are_learned():
+    search, _ = search_of_reflective_search(["Kindly.", f"{SECRET}."].__getitem__, n_trials=2)
+    student = wrap(Steps(), scale="0..100")
+    judge = search.compile(student, trainset=planted_reflective_search())
+    assert judge.module.rate.signature.instructions == f"{SECRET}."
+    assert student.module.rate.signature.instructions.startswith("Given the fields")
+
+
+def test_the_demonstrations_of_a_module_are_learned():
+    def rule(user, shown, system):
+        return Reflecting.planted(user, SECRET if shown else system)
+
+    few = {"num_candidate_programs": 1, "max_labeled_demos": 2}
+    search = DSPyOptimizer("bootstrap", settings=few, lm=lm_of(rule))
+    trainset = planted_reflective_search()
+    judge = search.compile(wrap(Steps(), scale="0..100"), trainset=trainset)
+    rated = {one.response: 25 * (one.score - 1) for one in trainset}
+    assert judge.module.rate.demos
+    assert all(rated[one.response] == one.score for one in judge.module.rate.demos)
 
 
 @pytest.mark.no_cover

@@ -27,6 +27,7 @@ from judgesmith.programs.judging.executors import Executor, calls_per_item, curr
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.metric import AsMetric
 from judgesmith.programs.judging.program import RequestProgram
+from judgesmith.programs.lm import AnyModel
 from judgesmith.programs.lm.waiting import driven
 from judgesmith.results.base import one_line
 from judgesmith.signatures.aggregation import Calibration, Middle, PanelRules, PanelWeights
@@ -159,7 +160,7 @@ class CompositeJudge(AsMetric, dspy.Module):
         """Return every module that asks questions itself."""
         return list(leaves_of(self))
 
-    def bound_to(self, lm: dspy.LM) -> Executor:
+    def bound_to(self, lm: AnyModel) -> Executor:
         """Return an executor of all members, each bound to its own model or else to ``lm``."""
         lm = lm or current_lm()
         return self.executor(lambda one: Executor.of(one, lm))
