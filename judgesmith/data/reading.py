@@ -341,14 +341,14 @@ def _across_rows(raw: RawRows, items: Sequence[tuple[int, RatedItem]]) -> list[s
         if item.source.strip():
             texts.setdefault(item.source_id, {}).setdefault(item.source, place)
         twins = seen.setdefault((item.source_id, item.system_id), {})
-        if item.key not in twins:
-            twins[item.key] = place
+        if (key := item.key) not in twins:
+            twins[key] = place
         elif item.system_id and any(item.human.values()):
             raw.problem(
                 place,
                 at="source_id, system_id",
                 expected="one row per item (put its raters in one row, as in score=rater1+rater2)",
-                came=f"the item of {raw.where(twins[item.key])} again",
+                came=f"the item of {raw.where(twins[key])} again",
             )
         else:
             n_repeated += 1

@@ -185,6 +185,18 @@ async def posted(request: Any, model: type[Sent]) -> Sent:
     try:
         return model.model_validate_json(body)
     except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise Refusal(422, "body", f"{place}: {first['msg']}.", where=place) from None
+        raise Refusal(422, "body", what_is_wrong(fault)) from None
+
+
+def what_is_wrong(fault: ValidationError) -> str:
+    """Return in a sentence what is wrong with the first field that is."""
+    first = fault.errors(include_url=False, include_input=False)[0]
+    why = {
+        "string_too_long": "expected at most {max_length} characters; got more",
+        "string_too_short": "expected words; got none",
+        "json_invalid": "the request is not JSON",
+    }.get(first["type"], first["msg"].removeprefix("Value error, ").rstrip("."))
+    if first["type"] == "string_too_long":
+        why = why.format(**first["ctx"])
+    place = " ".join(map(str, first["loc"]))
+    return f"{place}: {why}." if place else f"{why}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from judgesmith.errors import InputError
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.rubric import Criterion, Guideline
-from judgesmith.studio.access import posted
+from judgesmith.studio.access import posted, what_is_wrong
 from judgesmith.studio.home import JudgeLine, judge_lines
 from judgesmith.studio.pages import Studio, as_json_response, person_of
 from judgesmith.studio.project import Project
@@ -36,7 +37,7 @@ class Edited(BaseModel):
         numbers = sorted(
             int(name.removeprefix("name-"))
             for name in said
-            if name.startswith("name-") and name[5:].isdecimal()
+            if re.fullmatch("name-[0-9]{1,3}", name)
         )
         rows = {one.text: one.rows for one in before.guidelines} if before else {}
         lines = [one.strip() for one in self.guidelines.splitlines() if one.strip()]
@@ -46,6 +47,11 @@ class Edited(BaseModel):
                 for number in numbers
                 if any((parts := {p: str(said.get(f"{p}-{number}", "")) for p in _PARTS}).values())
             ]
+            if not criteria:
+                raise InputError(
+                    "a rubric has a criterion or more.",
+                    hint="write one, or compile first: they are inferred from the labels.",
+                )
             guidelines = tuple(Guideline(text=one, rows=rows.get(one, ())) for one in lines)
             return Rubric(
                 task=self.task,
@@ -55,9 +61,7 @@ class Edited(BaseModel):
                 provenance=before.provenance if before else {},
             )
         except ValidationError as fault:
-            first = fault.errors(include_url=False)[0]
-            place = " ".join(map(str, first["loc"]))
-            raise InputError(f"{place or 'rubric'}: {first['msg']}.") from None
+            raise InputError(what_is_wrong(fault)) from None
 
 
 @dataclass(frozen=True, kw_only=True)

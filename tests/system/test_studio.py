@@ -175,7 +175,13 @@ def test_refusals_of_ratings(within, tmp_path):
     anna = within(folder, "anna").browser("anna")
     row = anna.get("/api/label/next").json()
     sent = {"key": row["key"], "criterion": "overall", "value": "pass"}
-    for wrong in ({"key": "x"}, {"criterion": "x"}, {"value": "good"}, {"state": "x"}):
+    for wrong in (
+        {"key": "x"},
+        {"criterion": "x"},
+        {"value": "good"},
+        {"state": "x"},
+        {"rationale": "x" * 20_001},
+    ):
         reply = anna.post("/api/label/rate", json={**sent, **wrong})
         assert reply.status_code == 422, wrong
         assert reply.json()["error"]
@@ -429,6 +435,7 @@ def test_compile_stop_resume_review_edit_and_compare(studio, labelled, opened):
     }
     assert owner.post("/api/rubric", json=edited).json() == {"version": 1}
     assert owner.post("/api/rubric", json={**edited, "name-0": "a:b"}).status_code == 422
+    assert "a criterion or more" in owner.post("/api/rubric", json={"name-9999": "a"}).text
     assert "An answer says what to do next." in owner.get("/rubric").text
     assert owner.post("/api/compile/start", json={"effort": "light", "suggest": False}).is_success
     assert list(states(owner))[-1]["status"] == "done"

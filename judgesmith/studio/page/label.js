@@ -183,6 +183,7 @@ async function written() {
       row.mine[sent.criterion] = { value: null, state: "open", ...own, rationale: sent.rationale, change: found.change };
     }
   } catch (error) {
+    unsaved ??= sent; // sent again by what comes next
     tell(error.message);
   }
 }

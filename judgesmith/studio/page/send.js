@@ -6,6 +6,8 @@ export function tell(text) {
   fault.textContent = text;
 }
 
+const sentence = (said) => said[0].toUpperCase() + said.slice(1).replace(/[^.?!]$/, "$&.");
+
 export async function asked(path, body) {
   const options = body === undefined ? {} : {
     method: "POST",
@@ -19,7 +21,7 @@ export async function asked(path, body) {
     throw new Error("The studio does not answer. Is it still running?");
   }
   const found = await reply.json();
-  if (!reply.ok) throw new Error([found.error, found.hint].filter(Boolean).join(" "));
+  if (!reply.ok) throw new Error([found.error, found.hint].filter(Boolean).map(sentence).join(" "));
   return found;
 }
 
