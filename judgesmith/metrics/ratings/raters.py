@@ -352,7 +352,13 @@ def human_ceiling(ratings: ArrayLike, *, seed: Seed = 0, n_splits: int = 200) ->
     values = np.full(n_splits, math.nan)
     if len(table) >= 2:
         size = np.count_nonzero(~np.isnan(table), axis=1)
-        values = np.array([_half_correlation(table, size // 2, rng) for _ in range(n_splits)])
+        at_once = max(1, _CELLS // table.size)
+        values = np.concatenate(
+            [
+                _half_correlations(table, size // 2, min(at_once, n_splits - done), rng)
+                for done in range(0, n_splits, at_once)
+            ]
+        )
         half = mean_defined(values)
         reliability = spearman_brown(half, float(size.mean() / (size // 2).mean()))
     return HumanCeiling(
@@ -364,16 +370,22 @@ def human_ceiling(ratings: ArrayLike, *, seed: Seed = 0, n_splits: int = 200) ->
     )
 
 
-def _half_correlation(table: FloatArray, half: FloatArray, rng: np.random.Generator) -> float:
-    """Correlate the means of two random, disjoint halves of each item's ratings."""
+_CELLS = 2**20  # of working arrays
+
+
+def _half_correlations(
+    table: FloatArray, half: FloatArray, n_splits: int, rng: np.random.Generator
+) -> FloatArray:
+    """Correlate the means of two random, disjoint halves of each item's ratings, in each split."""
     # Missing ratings get the last places, so that the first 2 * half of each row are given.
-    keys = np.where(np.isnan(table), 2.0, rng.random(table.shape))
-    order = np.argsort(keys, axis=1)
+    keys = np.where(np.isnan(table), 2.0, rng.random((n_splits, *table.shape)))
+    order = np.argsort(keys, axis=2)
     place = np.empty_like(order)
-    np.put_along_axis(place, order, np.arange(table.shape[1])[None], axis=1)
-    given = np.nan_to_num(table)
-    first = np.sum(given, axis=1, where=place < half[:, None]) / half
-    second = np.sum(given, axis=1, where=(place >= half[:, None]) & (place < 2 * half[:, None]))
-    rows = np.zeros(len(table), np.int64)
-    pair = Column.of(first), Column.of(second / half)
-    return float(group_correlations("pearson", *pair, rows, 1)[0])
+    np.put_along_axis(place, order, np.arange(table.shape[1])[None, None], axis=2)
+    given = np.broadcast_to(np.nan_to_num(table), keys.shape)
+    within = half[:, None]
+    first = np.sum(given, axis=2, where=place < within) / half
+    second = np.sum(given, axis=2, where=(place >= within) & (place < 2 * within)) / half
+    splits = np.repeat(np.arange(n_splits), len(table))
+    pair = Column.of(first.ravel()), Column.of(second.ravel())
+    return group_correlations("pearson", *pair, splits, n_splits)
