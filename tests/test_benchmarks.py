@@ -6,6 +6,7 @@ import re
 from itertools import groupby
 
 import pytest
+from looping import for_each
 
 from benchmarks.__main__ import MARK, known, main, with_tables
 from benchmarks.harness import RESULTS, ROOT, NotRun, lines, write_result
@@ -67,7 +68,7 @@ def test_a_name_is_that_of_one_benchmark():
     assert sorted(names()) == sorted(known())
 
 
-@pytest.mark.parametrize("place", sorted(RESULTS.glob("*.json")), ids=lambda one: one.stem)
+@for_each("place", sorted(RESULTS.glob("*.json")))
 def test_results_are_what_a_benchmark_wrote(place):
     document = json.loads(place.read_text(encoding="utf-8"))
     check(document)
@@ -76,7 +77,7 @@ def test_results_are_what_a_benchmark_wrote(place):
     assert list(document["arguments"]) == list(options)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@for_each("page", PAGES)
 def test_a_page_shows_the_results(page):
     text = page.read_text(encoding="utf-8")
     assert text.count("<!-- benchmark: ") == len(MARK.findall(text))

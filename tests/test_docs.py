@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import hostile
 import loopback_faults
 import pytest
+from looping import for_each
 from sessions import EVERY_PAGE, ROOT
 
 # Links between pages lead to a file that is there, and to a heading where they name one.
@@ -52,9 +53,7 @@ def broken(page):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in EVERY_PAGE]
-)
+@for_each("page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in EVERY_PAGE])
 def test_every_link_of_a_page_leads_somewhere(page):
     assert broken(page) == []
 
@@ -121,17 +120,13 @@ def missing(text):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in EVERY_PAGE]
-)
+@for_each("page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in EVERY_PAGE])
 def test_every_name_of_ours_on_a_page_is_there(page):
     assert missing(page.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in EVERY_PAGE]
-)
+@for_each("page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in EVERY_PAGE])
 def test_code_that_no_session_runs_can_be_read(page):
     for indent, kind, body in BLOCK.findall(page.read_text(encoding="utf-8")):
         if kind in ("python", "py") and ">>>" not in body:

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from looping import for_each
 
 import judgesmith
 
@@ -54,7 +55,7 @@ finally:
     assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "[]")
 
 
-@pytest.mark.parametrize("name", judgesmith.__all__)
+@for_each("name", judgesmith.__all__)
 def test_every_public_name_is_there_and_documented(name):
     assert getattr(judgesmith, name).__doc__
 
@@ -69,7 +70,7 @@ PACKAGE = Path(judgesmith.__file__).parent
 STUBS = sorted(PACKAGE.rglob("__init__.pyi"))
 
 
-@pytest.mark.parametrize("path", STUBS, ids=lambda path: path.parent.name)
+@for_each("path", STUBS)
 def test_a_stub_lists_each_name_once_and_all_of_them_are_there_and_documented(path):
     door = import_module(".".join(path.parent.relative_to(PACKAGE.parent).parts))
     stub = ast.parse(path.read_text(encoding="utf-8"))

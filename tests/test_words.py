@@ -12,6 +12,7 @@ from statistics import mean
 
 import pytest
 import yaml
+from looping import for_each
 
 from judgesmith.cli import main
 from judgesmith.cli.main import COMMANDS
@@ -56,12 +57,12 @@ def sentence_lengths(text):
     return [n for part in parts if (n := len(part.split())) > 2]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@for_each("page", PAGES)
 def test_a_page_uses_the_terms(page):
     assert phrases(page.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@for_each("page", PAGES)
 def test_lines_fit_and_sentences_are_short(page):
     text = page.read_text(encoding="utf-8")
     long = [

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from scipy import stats
 
 from judgesmith.metrics.audits import (
@@ -276,7 +277,7 @@ def test_unscored_rows_are_left_out_and_counted():
     assert found.slope.n == 158
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "error", "message"),
     [
         ({"lengths": [1, 0, 2]}, ValueError, "lengths must be above 0; the one at index 1"),

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from scipy import stats
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LinearRegression
@@ -127,8 +128,8 @@ def test_no_interval_is_given_where_nothing_shows_how_the_area_varies():
     assert np.isnan(risk_coverage([2, 2, 2], certainty=[1, 2, 3]).area.low)
 
 
-@pytest.mark.parametrize("function", [risk_coverage, risk_coverage_error])
-@pytest.mark.parametrize(
+@for_each("function", [risk_coverage, risk_coverage_error])
+@for_each(
     ("losses", "certainty", "said"),
     [
         ([1, 2], [1], "one score per item; got 1 for 2"),
@@ -320,8 +321,8 @@ def test_unscored_rows_stay_unscored_and_shapes_stay_shapes(fit):
         found(["high"])
 
 
-@pytest.mark.parametrize("fit", [affine_map, isotonic_map])
-@pytest.mark.parametrize(
+@for_each("fit", [affine_map, isotonic_map])
+@for_each(
     ("predicted", "human", "said"),
     [
         ([1, 2], [1], "aligned"),
@@ -562,10 +563,8 @@ def test_nothing_has_no_error_and_one_source_no_variance():
     assert calibration_error([3.0], [2.0]).expected == 1
 
 
-@pytest.mark.parametrize(
-    "function", [expected_calibration_error, calibration_error, reliability_table]
-)
-@pytest.mark.parametrize(
+@for_each("function", [expected_calibration_error, calibration_error, reliability_table])
+@for_each(
     ("predicted", "human", "settings", "said"),
     [
         ([1], [1, 2], {}, "aligned"),
@@ -872,8 +871,8 @@ def test_no_rows_have_no_error():
     assert probability_errors([], [], levels=[1, 2]).brier.n_undefined == 1
 
 
-@pytest.mark.parametrize("function", [brier_error, ranked_probability_error, probability_errors])
-@pytest.mark.parametrize(
+@for_each("function", [brier_error, ranked_probability_error, probability_errors])
+@for_each(
     ("probabilities", "human", "levels", "said"),
     [
         ([[0.5, 0.5]], [1, 2], [1, 2], "one row per human score"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from looping import for_each
 from scipy import stats
 
 from judgesmith.metrics import Estimate, PairedEstimate, kendall
@@ -80,7 +81,7 @@ class TestBoth:
         assert adjust([]).tolist() == []
         assert np.isnan(adjust([None, float("nan")])).all()
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("given_values", "message"),
         [
             ([0.1, 1.2], "from 0 to 1, or nan; got 1.2 at index 1"),
@@ -200,7 +201,7 @@ BY_NLPSTATS = [
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(("level", "swap", "statistic", "p_value"), BY_NLPSTATS)
+@for_each(("level", "swap", "statistic", "p_value"), BY_NLPSTATS)
 def test_p_values_agree_with_another_implementation(level, swap, statistic, p_value):
     rng = np.random.default_rng(2)
     z = rng.normal(size=(8, 15)) + rng.normal(size=(8, 1))

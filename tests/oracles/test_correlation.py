@@ -11,6 +11,7 @@ import scipy.stats
 import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.metrics.correlation import (
     Level,
@@ -52,10 +53,10 @@ def scaled_kendall(x, y):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("statistic", STATISTICS)
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("ordinal", [False, True])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@for_each("statistic", STATISTICS)
+@for_each("level", LEVELS)
+@for_each("ordinal", [False, True])
+@for_each("seed", [1, 2, 3])
 def test_the_parts_sum_to_the_agreement(statistic, level, ordinal, seed):
     predicted, human, labels = table(seed, ordinal=ordinal)
     parts = contributions(human, predicted, **labels, statistic=statistic, level=level)
@@ -122,9 +123,9 @@ def test_at_sample_level_a_part_is_that_within_the_source_over_the_number_of_sou
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("statistic", STATISTICS)
-@pytest.mark.parametrize(
+@for_each("level", LEVELS)
+@for_each("statistic", STATISTICS)
+@for_each(
     ("predicted", "human"),
     [([2, 2, 2], [2, 2, 2]), ([None] * 3, [1, 2, 3]), ([], []), ([np.nan, 5, np.nan], [1, 2, 3])],
 )
@@ -289,8 +290,8 @@ def test_rank_statistics_see_only_the_order(pairs):
     assert kendall(y, bent) == pytest.approx(kendall(y, x), nan_ok=True, abs=1e-12)
 
 
-@pytest.mark.parametrize("statistic", ALL)
-@pytest.mark.parametrize("level", [0.1, 7.0, 1e9, -1e-9])
+@for_each("statistic", ALL)
+@for_each("level", [0.1, 7.0, 1e9, -1e-9])
 def test_a_constant_list_with_rounding_noise_is_still_constant(statistic, level):
     rng = np.random.default_rng(0)
     noisy = level * (1 + rng.uniform(-1, 1, size=50) * 2e-15)
@@ -343,7 +344,7 @@ ODD = {
 
 @pytest.mark.parametrize("statistic", [*ALL, lins_ccc, partial(kendall, variant="c")])
 class TestAnyStatistic:
-    @pytest.mark.parametrize("kind", ODD)
+    @for_each("kind", ODD)
     def test_takes_scores_in_any_container(self, statistic, kind):
         x, y = [1, 4, 2, 5, 5], [2.0, 4.0, 1.0, 5.0, 3.0]
         assert statistic(ODD[kind](x), ODD[kind](y)) == statistic(x, y)
@@ -351,7 +352,7 @@ class TestAnyStatistic:
     def test_takes_yes_and_no_as_one_and_zero(self, statistic):
         assert statistic([True, False, True], [1, 2, 3]) == statistic([1, 0, 1], [1, 2, 3])
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("predicted", "human", "message"),
         [
             ([1, np.nan, 3], [1, 2, 3], "drop unscored items"),
@@ -683,8 +684,8 @@ def test_rounding_noise_is_a_tie():
     assert len(worst_pairs([1, 2], [0.1 + 0.2, 0.3], kind="tied")) == 1
 
 
-@pytest.mark.parametrize("kind", ["reversed", "tied"])
-@pytest.mark.parametrize(
+@for_each("kind", ["reversed", "tied"])
+@for_each(
     ("predicted", "human"),
     [([], []), ([1], [1]), ([1, 2, 3], [1, 2, 3]), ([3, 1, 2], [4, 4, 4]), ([None, None], [1, 2])],
 )

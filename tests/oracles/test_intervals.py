@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from looping import for_each
 from scipy import stats
 
 from judgesmith.metrics import permutation_test
@@ -194,8 +195,8 @@ def test_what_judges_share_cancels_in_a_paired_interval():
     assert paired.high - paired.low < 0.5 * (alone.high - alone.low)
 
 
-@pytest.mark.parametrize("level", ["system", "sample", "dataset"])
-@pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall", "q"])
+@for_each("level", ["system", "sample", "dataset"])
+@for_each("statistic", ["pearson", "spearman", "kendall", "q"])
 def test_the_value_is_that_of_agreement_and_lies_on_its_range(level, statistic):
     predicted, human, sources = draw(np.random.default_rng(7), 30, 6)
     predicted[::11] = np.nan

@@ -13,6 +13,7 @@ import pytest
 import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 from scipy import stats
 
 from judgesmith.metrics.perturbations import (
@@ -262,7 +263,7 @@ def test_lists_and_frames_do_as_arrays():
     assert frames == report(originals, perturbed)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "message"),
     [
         ({"perturbations": NAMES[:3]}, "perturbations must be 4 different names"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from looping import for_each
 
 from judgesmith.metrics import human_ceiling, icc, kendall, pearson, q, spearman
 from judgesmith.metrics.correlation import agreement
@@ -269,8 +270,8 @@ def test_two_way_models_leave_out_and_count_items_with_a_missing_rating(model):
     assert (one_way.n_items, one_way.n_left_out) == (7, 1)
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(
+@for_each("model", MODELS)
+@for_each(
     "table",
     [np.empty((0, 3)), np.empty((3, 0)), [[1, 2]], [[1], [2]], [[3, 3], [3, 3]], [[None, None]]],
 )

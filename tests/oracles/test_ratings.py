@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from looping import for_each
 from sklearn.metrics import cohen_kappa_score, recall_score
 from sklearn.metrics import confusion_matrix as sklearn_confusion_matrix
 from sklearn.metrics import mean_absolute_error as sklearn_mean_absolute_error
@@ -134,8 +135,8 @@ def skewed(rng):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("measurement", MEASUREMENTS)
-@pytest.mark.parametrize(
+@for_each("measurement", MEASUREMENTS)
+@for_each(
     "table_of",
     [
         lambda rng: np.round(2 * ragged(rng, 60, 5, 0.7, 0.3)),
@@ -144,7 +145,6 @@ def skewed(rng):
         lambda rng: np.where(ragged(rng, 80, 20, 2, 0.8) > 0, -1.5, 7.25),
         skewed,
     ],
-    ids=["five raters", "two raters", "continuous", "sparse and binary", "skewed"],
 )
 def test_alpha_equals_the_krippendorff_package(measurement, table_of):
     table = table_of(np.random.default_rng(0))
@@ -413,7 +413,7 @@ def test_rounding_noise_does_not_take_a_score_off_its_level():
     assert weighted_kappa([1e-300, 0], [1e-300, 0], levels=[0, 1e-300]) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("predicted", "human", "options", "message"),
     [
         ([1, 6], [1, 2], {"levels": LEVELS}, r"judge holds 1 of 2.*1, 2, 3, 4, 5.*index 1: 6"),
@@ -757,7 +757,7 @@ def test_samples_on_another_scale_become_one_rating():
     np.testing.assert_array_equal(found, [5, np.nan])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("scores", "options", "message"),
     [
         ([0, 11], {"scale": (1, 10)}, "from 1 to 10; 2 are not, the first 0"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from scipy import stats
 
 from judgesmith.metrics import krippendorff_alpha, percent_agreement
@@ -42,8 +43,8 @@ def test_agrees_with_the_interval_of_scipy():
     assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.004)
 
 
-@pytest.mark.parametrize("resample", ["sources", "items", "systems", "both"])
-@pytest.mark.parametrize("level", ["system", "sample", "dataset"])
+@for_each("resample", ["sources", "items", "systems", "both"])
+@for_each("level", ["system", "sample", "dataset"])
 def test_every_unit_and_level_has_an_interval_and_a_p_value(level, resample):
     rng = np.random.default_rng(6)
     sources, systems = (each.ravel() for each in np.indices((20, 8)))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.metrics.spans import (
     Span,
@@ -184,7 +185,7 @@ def test_no_texts_have_no_value():
     assert (found.f1.n, found.f1.n_groups) == (0, 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("predicted", "gold", "said"),
     [
         ([[]], [[], []], "got 1 and 2"),

@@ -6,6 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from looping import for_each
 from scipy import stats
 
 from judgesmith.metrics.systems import (
@@ -140,7 +141,7 @@ def test_ratings_that_do_not_vary_have_no_interval():
     assert np.isnan([found.classical.low, found.estimate.low, found.gain]).all()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"human": HUMAN[1:]}, "got 8 scores of judge and 7 human"),

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from scipy.stats import binomtest, norm, t
 from sklearn import metrics as sklearn
 
@@ -48,7 +49,7 @@ OF_POSITIVE = {
 }
 
 
-@pytest.mark.parametrize("name", [*ORACLES, *OF_POSITIVE])
+@for_each("name", [*ORACLES, *OF_POSITIVE])
 def test_a_metric_of_two_labels_equals_scikit_learn(name):
     found = getattr(m, name)(LABELS, VERDICTS)
     assert found == pytest.approx((ORACLES | OF_POSITIVE)[name](LABELS, VERDICTS))

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import click
 import pytest
+from looping import for_each
 from sessions import EVERY_PAGE, ROOT
 
 from benchmarks.__main__ import known as benchmarks
@@ -111,9 +112,7 @@ def refusals(page):
     return [(line, said) for line, whole in lines if (said := refusal(line, whole=whole))]
 
 
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in EVERY_PAGE]
-)
+@for_each("page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in EVERY_PAGE])
 def test_every_command_on_a_page_is_one_that_the_command_line_takes(page):
     assert refusals(page) == []
 

@@ -14,6 +14,7 @@ import click
 import hostile
 import numpy as np
 import pytest
+from looping import for_each
 
 from judgesmith import FileError, InputError, JudgesmithError
 from judgesmith.cli.main import COMMANDS, RELATED, VISIBLE, command_of
@@ -93,7 +94,7 @@ def options_of(command):
     return [one for one in command.params if isinstance(one, click.Option)]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@for_each("name", COMMANDS)
 def test_every_option_says_what_it_is_for(name):
     options = options_of(command_of(name))
     assert [one.name for one in options if not one.help] == []

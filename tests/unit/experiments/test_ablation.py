@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from looping import for_each
 
 from judgesmith.data import read_items
 from judgesmith.experiments import CompileSettings
@@ -22,7 +23,7 @@ from judgesmith.signatures import ActiveCriticConfig, RatedItem, Rubric
 # ablating
 
 
-@pytest.mark.parametrize("part", ABLATIONS)
+@for_each("part", ABLATIONS)
 def test_each_part_can_be_left_out_and_changes_the_run(part):
     settings = CompileSettings(seed=3, n_rounds=5)
     found = without(settings, [part])

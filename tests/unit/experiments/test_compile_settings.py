@@ -9,6 +9,7 @@ from typing import get_args
 import dspy
 import numpy as np
 import pytest
+from looping import for_each
 from pydantic import ValidationError
 
 from judgesmith import InputError
@@ -42,7 +43,7 @@ def data_settings():
     return read_items("sample")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changed",
     [
         {"target": "fluency"},
@@ -67,7 +68,6 @@ def data_settings():
         {"texts": False},
         {"split_rows": True},
     ],
-    ids=str,
 )
 def test_every_setting_is_part_of_the_fingerprint(data_settings, changed):
     usual = CompileSettings().fingerprint(data_settings, "offline")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.data.items import DataSet
 from judgesmith.experiments.benchmark.building import (
@@ -148,7 +149,7 @@ USUAL = (
 )
 
 
-@pytest.mark.parametrize("name", [*USUAL, "Data_Coverage", "Meaning", "Non-Redundancy"])
+@for_each("name", [*USUAL, "Data_Coverage", "Meaning", "Non-Redundancy"])
 def test_usual_names_have_a_question_that_speaks_of_the_response(name):
     one = known_criterion(name)
     assert one.name == name
@@ -225,7 +226,7 @@ def test_a_criterion_is_recognised_and_a_definition_may_be_left_out():
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("", "expected sides as name: definition, one per line below the criterion; got nothing."),

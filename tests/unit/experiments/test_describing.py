@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.data.items import DataSet, grouped
 from judgesmith.data.reading import read_items
@@ -299,7 +300,7 @@ def test_numbers_and_their_spellings_are_read(answer):
     assert rating_points(answer, LIKERT) == 4
 
 
-@pytest.mark.parametrize(
+@for_each(
     "answer",
     [
         *("four", "4,5", "1_0", "nan", "NaN", "NA", "inf", "", "٤", "4/5", "5.01"),

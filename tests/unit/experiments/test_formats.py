@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.data import read_items
 from judgesmith.data.columns import ColumnMap
@@ -425,7 +426,7 @@ def test_a_scale_that_overrules_the_rows_is_noted():
 FORMULA = re.compile(r"[\s\"]*[=+\-@＝＋－＠]")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "=HYPERLINK(1)",

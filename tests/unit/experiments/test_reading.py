@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import given as given_any
 from hypothesis import strategies as st
+from looping import for_each
 
 import judgesmith
 from judgesmith.data.columns import KNOWN_NAMES, ColumnMap, column_map, plain_name, recognised
@@ -457,10 +458,10 @@ def test_a_map_that_cannot_be_read_says_why(text, expected):
     assert str(caught.value) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name", ["response", "output", "summary", "answer", "text", "system_output", "prediction"]
 )
-@pytest.mark.parametrize("source", ["source", "input", "document", "article", "prompt", "question"])
+@for_each("source", ["source", "input", "document", "article", "prompt", "question"])
 def test_common_names_are_recognised(name, source):
     assert found([source, name])[0].fields == {"source": (source,), "response": (name,)}
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.metrics.anchors import (
     anchor_values,
@@ -39,7 +40,7 @@ BY_HAND = [
 ]
 
 
-@pytest.mark.parametrize(("relations", "values", "rating"), BY_HAND)
+@for_each(("relations", "values", "rating"), BY_HAND)
 def test_values_and_ratings_are_those_worked_by_hand(relations, values, rating):
     assert rating_values([relations])[0] == pytest.approx(values)
     found = rating_of([relations], levels=[1, 2, 3])

@@ -5,6 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from looping import for_each
 
 from judgesmith.metrics.arrays import (
     fraction,
@@ -87,7 +88,7 @@ def test_scores_may_come_in_any_container_and_what_it_marks_as_missing_is(scores
     np.testing.assert_array_equal(predicted, [1.0, np.nan, 3.0])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "scores",
     [
         ["1", "2"],

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from looping import for_each
 from scipy.stats import ttest_1samp
 
 from judgesmith.metrics.comparing.repeats import (
@@ -59,11 +60,11 @@ def swapped_by_hand(first, second, human, sources, systems, changed, statistic, 
     return values[0] - values[1]
 
 
-@pytest.mark.parametrize("gaps", [0.3])
-@pytest.mark.parametrize("ordinal", [False, True])
-@pytest.mark.parametrize("swap", SWAPS)
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("statistic", STATISTICS)
+@for_each("gaps", [0.3])
+@for_each("ordinal", [False, True])
+@for_each("swap", SWAPS)
+@for_each("level", LEVELS)
+@for_each("statistic", STATISTICS)
 def test_every_permutation_equals_scores_swapped_by_hand(statistic, level, swap, ordinal, gaps):
     first, second, human, sources, systems = rows(3, gaps=gaps, ordinal=ordinal)
     one, other = (

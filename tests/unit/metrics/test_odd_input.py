@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from looping import for_each
 
 from judgesmith import metrics
 from judgesmith.metrics import (
@@ -89,23 +90,23 @@ ANSWERED = {
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("kind", REFUSED)
+@for_each("name", EVERY)
+@for_each("kind", REFUSED)
 def test_what_is_no_list_of_scores_is_refused_with_its_name(name, kind):
     with pytest.raises(ValueError, match=r"judge|human|other"):
         EVERY[name](*REFUSED[kind][::-1])
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("kind", ANSWERED)
+@for_each("name", EVERY)
+@for_each("kind", ANSWERED)
 def test_odd_lists_of_scores_have_an_answer(name, kind):
     EVERY[name](*ANSWERED[kind][::-1])
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("gap", [None, np.nan])
+@for_each("name", EVERY)
+@for_each("gap", [None, np.nan])
 def test_gaps_are_left_out_by_records_and_refused_by_plain_functions(name, gap):
     if name in PLAIN:
         with pytest.raises(ValueError, match="judge has no finite score for 1 of 6"):
@@ -137,8 +138,8 @@ REFUSED_of_odd_settings = {
 }
 
 
-@pytest.mark.parametrize("given", ["1", None, [1]])
-@pytest.mark.parametrize("name", REFUSED_of_odd_settings)
+@for_each("given", ["1", None, [1]])
+@for_each("name", REFUSED_of_odd_settings)
 def test_a_number_that_is_none_is_refused_by_its_name(name, given):
     with pytest.raises(TypeError, match=f"{name} must be a number; got"):
         REFUSED_of_odd_settings[name](given)

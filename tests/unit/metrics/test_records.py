@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from looping import for_each
 
 import judgesmith.metrics as metrics
 from judgesmith.metrics import (
@@ -58,7 +59,7 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@for_each("name", RESULTS)
 def test_every_record_is_json_with_its_fields_in_order(name):
     found = RESULTS[name]()
     kept = found.to_dict()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 from scipy import stats
 
 from judgesmith.metrics.correlation import Statistic
@@ -50,8 +51,8 @@ def test_without_bias_and_acceleration_it_is_the_percentile_interval():
     assert bca.interval(0.9) == pytest.approx((-0.9, 0.9), abs=1e-3)
 
 
-@pytest.mark.parametrize("shift", [0.1, 0.35, 0.6, 1.2])
-@pytest.mark.parametrize("a", [-0.05, 0.0, 0.08])
+@for_each("shift", [0.1, 0.35, 0.6, 1.2])
+@for_each("a", [-0.05, 0.0, 0.08])
 def test_the_p_value_is_where_the_interval_ends_at_zero(shift, a):
     resampled = np.random.default_rng(4).normal(size=20_000) * 0.4 + shift
     bca = Bca.of(shift + 0.02, resampled, acceleration=a, n_units=25)
@@ -138,10 +139,10 @@ def value_of_repeated_rows(x, y, sources, systems, names, counts, statistic, lev
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("statistic", STATISTICS)
-@pytest.mark.parametrize("level", ["system", "sample", "dataset"])
-@pytest.mark.parametrize("levels", [False, True])
-@pytest.mark.parametrize(("n", "n_sources"), [(40, 8), (90, 3)])
+@for_each("statistic", STATISTICS)
+@for_each("level", ["system", "sample", "dataset"])
+@for_each("levels", [False, True])
+@for_each(("n", "n_sources"), [(40, 8), (90, 3)])
 def test_equals_the_statistic_of_the_repeated_rows(statistic, level, levels, n, n_sources):
     x, y, sources, systems = table(n, n_sources, levels=levels, seed=n)
     rows = scored_rows(x, y, sources, systems, level)

@@ -5,6 +5,7 @@ import re
 import dspy
 import numpy as np
 import pytest
+from looping import for_each
 from optimizing import LIKERT, example, examples_with_criteria
 
 from judgesmith.metrics.correlation import contributions
@@ -174,8 +175,8 @@ class TestWhatEachQuestionIsShown:
         assert {len(several) for several in shown.values()} == {2}
         assert pool(9, []).draw(protocol, 3, 2, np.random.default_rng(0)) == {}
 
-    @pytest.mark.parametrize("choices", CHOICES)
-    @pytest.mark.parametrize("explain", ["before", "after", "none"])
+    @for_each("choices", CHOICES)
+    @for_each("explain", ["before", "after", "none"])
     def test_what_is_drawn_fits_the_questions_of_the_judge(self, choices, explain):
         protocol = ActiveCriticConfig(explain=explain, **choices)
         drawn = Pool(rows=rated_rows(12), runs={i: run(40) for i in range(6)}, partial_demos=True)

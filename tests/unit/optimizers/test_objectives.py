@@ -5,6 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from looping import for_each
 from optimizing import LIKERT, examples, lm_of
 from tables import LIKERT as LIKERT_TABLES
 from tables import judged, random_table, resampled
@@ -260,8 +261,8 @@ def of_nothing():
     return 1.0
 
 
-@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
-@pytest.mark.parametrize(
+@for_each("search", SEARCHES.values())
+@for_each(
     ("objective", "message"),
     [
         (raising, "objective raising raised AttributeError on row 1 of"),
@@ -274,7 +275,6 @@ def of_nothing():
         (lambda table: 1 / 0, "objective <lambda> raised ZeroDivisionError on a table of"),
         ("kappa", "kappa needs 11 levels or fewer; people gave [0-9]+ different"),
     ],
-    ids=lambda one: getattr(one, "__name__", str(one))[:20],
 )
 def test_what_is_no_objective_is_refused_before_the_first_call(search, objective, message):
     lm = lm_of(in_points)
@@ -323,7 +323,7 @@ def as_sum(text):
     return found if isinstance(found, WeightedSum) else WeightedSum(((1.0, found),))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_a_resample_is_worth_what_its_repeated_rows_are_worth(name):
     table = random_table(1)
     counted, drawn, expected = resampled(as_sum(name), table)
@@ -391,7 +391,7 @@ def test_judges_are_compared_on_the_rows_that_both_scored():
     assert gain.n == second.n - second.n_unscored
 
 
-@pytest.mark.parametrize("name", [*NAMES, "ties"])
+@for_each("name", [*NAMES, "ties"])
 def test_a_judge_that_scored_nothing_has_no_agreement(name):
     table = random_table(13, unscored=1.1)
     found = parse_objective(name).value(table)

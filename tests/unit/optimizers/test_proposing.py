@@ -11,6 +11,7 @@ import optuna
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from working import at_the_same_time
 
 from judgesmith.optimizers import Agreement, FairPromptSearch, parse_objective
@@ -263,7 +264,7 @@ def test_several_objectives_that_cannot_be_meant_are_refused(text, message):
         parse_objectives(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "place", "message"),
     [
         ("", 1, "expected a name or a weight; .*; got the end"),

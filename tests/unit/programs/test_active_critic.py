@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from scripted_steps import program_of, scripted
 
 from judgesmith.programs import ActiveCritic, score_batch
@@ -85,7 +86,7 @@ def test_a_vanilla_judge_has_neither_task_nor_criteria_nor_explanations(rubric):
     assert list(plain["grade"].outputs) == ["score"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("choices", "said"),
     [
         ({"judge": "panel"}, "expected an active-critic configuration; got one of panel"),

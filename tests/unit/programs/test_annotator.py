@@ -7,6 +7,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from scripted_steps import program_of
 
 from judgesmith.programs import family_of, score_batch
@@ -255,7 +256,7 @@ def shown(error):
     return f"{'*' if words == RESPONSE else words} | {error.located} | {severity}"
 
 
-@pytest.mark.parametrize("row", TABLE["answers"], ids=lambda row: row["name"])
+@for_each("row", TABLE["answers"])
 def test_a_realistic_answer_gives_its_errors_and_score_or_says_why_not(row):
     answers = POINTS if row.get("scale") == "points" else LEVELS
     found = judged_annotator_answers(row["answer"], answers)
@@ -277,7 +278,7 @@ def test_a_realistic_answer_gives_its_errors_and_score_or_says_why_not(row):
         assert all(one.ambiguous for one in found.errors)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "answer",
     [
         "1. Location: " + '"a' * 30_000,
@@ -300,7 +301,6 @@ def test_a_realistic_answer_gives_its_errors_and_score_or_says_why_not(row):
         '1. "a"' + " " * 60_000 + "severity" + " " * 60_000 + ".\nOverall score: Poor",
         "\n" * 60_000 + "Overall score: Poor",
     ],
-    ids=range(17),
 )
 def test_a_huge_answer_is_read(answer):
     found = judged_annotator_answers(answer, response="a (b) " * 2_000)
@@ -371,7 +371,7 @@ def located(quoted, text=TEXT):
     return words, place.located
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("quoted", "words", "how"),
     [
         ("opened in 1998", "opened in 1998", "exact"),
@@ -415,7 +415,7 @@ def test_a_quotation_is_found_as_exactly_as_it_can_be(quoted, words, how):
         assert found[0] == words
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         *("none", "None.", "(omission)", "N/A", "—omitted—", "[missing]", "not mentioned", "", " "),

@@ -12,6 +12,7 @@ import loopback
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.programs import ActiveCritic, DirectJudge, score_batch
 from judgesmith.programs.judging.logprobs import (
@@ -64,7 +65,7 @@ def shares(result):
 LEVELS = ("1", "2", "3", "4", "5")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lists", "answers", "expected"),
     [
         # One token: the share of each spelling, whatever stands around the word.

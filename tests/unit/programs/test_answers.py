@@ -7,6 +7,7 @@ from typing import Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.programs.judging.answers import (
     UnreadRecord,
@@ -442,14 +443,14 @@ SHAPES = (
 
 @pytest.mark.parametrize("shape", SHAPES)
 class TestScoresInWords:
-    @pytest.mark.parametrize(
+    @for_each(
         "words", ["80-90", "80 to 90", "80–90", "85 or 90", "8 5", "85 100", "~85", "N/A", "85_0"]
     )
     def test_of_which_the_beginning_is_no_number_are_refused(self, shape, words):
         with pytest.raises(ValueError, match="expected one"):
             read_field(shape % words, list[Assessment])
 
-    @pytest.mark.parametrize(
+    @for_each(
         "words", ["85", "85.0", "85/100", "85 out of 100", "**85**", "85%", "+85", "85 points"]
     )
     def test_of_one_number_are_read_without_quotes(self, shape, words):

@@ -9,6 +9,7 @@ import pytest
 from exporting import saved_judge
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from scripted_steps import program_of, scripted
 
 from judgesmith.programs import Panel, ReferenceJudge, SavedJudge, score_batch
@@ -306,10 +307,10 @@ def test_words_in_ascii_are_those_of_rouge_score(stem, first, second):
     assert ours == pytest.approx(100 * theirs["rouge1"].fmeasure)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["Мост открыли", "पुल खुला", "橋は開いた", "สะพานเปิด", "ÉTÉ", "a\u0301 b", "𝐛ridge"]
 )
-@pytest.mark.parametrize("metric", ALL)
+@for_each("metric", ALL)
 def test_a_text_in_any_script_is_like_itself(metric, text):
     item = RatedItem(response=text, references=(unicodedata.normalize("NFC", text),))
     if metric == "rouge2" and len(words_of(text)) < 2:

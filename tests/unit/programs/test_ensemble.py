@@ -11,6 +11,7 @@ from asgi import Caller
 from dspy.utils.exceptions import LMTransportError
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from optimizing import Engine, lm_of
 from panelling import CAREFUL, FIVE, REPORT, Planted, error, five, judged, missing, planted, three
 
@@ -628,7 +629,7 @@ def test_by_deviation_five_tell_an_outlier_only_where_four_agree(levels, expecte
     assert apart(levels, "deviation") == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("levels", "expected"),
     [
         ([4, 4, 2], ("2",)),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback import serving
+from looping import for_each
 from scripted_steps import program_of
 
 from judgesmith.programs import family_of, score_batch
@@ -121,7 +122,7 @@ ALIKE = shares(Better=0.0, Worse=0.0, Similar=1.0)
 
 
 class TestWriting:
-    @pytest.mark.parametrize("n", range(2, 13))
+    @for_each("n", range(2, 13))
     def test_every_level_is_written_once_in_as_few_rounds_as_can_be(self, n):
         judgement, rounds = taken(ExemplarConfig(levels=n), lambda ask: ALIKE)
         written = [one for asks in rounds for one in asks if one.predictor != "compare"]
@@ -554,8 +555,8 @@ def test_mirrored_sums_are_those_worked_by_hand(compared, s):
     assert comparison_sum(compared, mirrored=True) == pytest.approx(s)
 
 
-@pytest.mark.parametrize("n", range(2, 10))
-@pytest.mark.parametrize("mirrored", [False, True])
+@for_each("n", range(2, 10))
+@for_each("mirrored", [False, True])
 def test_a_response_like_an_exemplar_has_its_level_exactly(n, mirrored):
     for k in range(1, n + 1):
         s = comparison_sum(placed(k, n), mirrored=mirrored)

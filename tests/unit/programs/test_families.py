@@ -10,6 +10,7 @@ from pathlib import Path
 import dspy
 import pytest
 from exporting import saved_judge
+from looping import for_each
 
 from judgesmith.errors import InputError
 from judgesmith.programs import DirectJudge, SavedJudge, load_judge, score_batch
@@ -237,14 +238,14 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("family", "choices", "said"), REFUSED)
+@for_each(("family", "choices", "said"), REFUSED)
 def test_what_makes_no_judge_is_refused(family, choices, said):
     with pytest.raises(ValueError) as fault:
         start(family, **choices)
     assert said in str(fault.value)
 
 
-@pytest.mark.parametrize("family", [one for one in FAMILIES if one != "active-critic"])
+@for_each("family", [one for one in FAMILIES if one != "active-critic"])
 def test_a_configuration_of_another_family_is_refused_by_name(family):
     judge = type(family_of(family).start())
     with pytest.raises(ValueError, match=r"^expected .*; got one of active-critic\.$"):

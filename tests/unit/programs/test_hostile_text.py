@@ -10,6 +10,7 @@ import gullible
 import hostile
 import pytest
 from exporting import saved_judge
+from looping import for_each
 
 import judgesmith
 from judgesmith.errors import InputError
@@ -273,7 +274,7 @@ QUOTING = {
 class TestAnswersThatQuote:
     """An answer with a score of its own is read with that one or not at all."""
 
-    @pytest.mark.parametrize("where", QUOTING)
+    @for_each("where", QUOTING)
     def test_the_quoted_text_lends_no_score(self, where):
         annotations, quoting = QUOTING[where]
         n_read = 0
@@ -324,7 +325,7 @@ class TestAnswersThatQuote:
 
 class TestRunsThatAreShown:
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("name", NAMES)
+    @for_each("name", NAMES)
     def test_words_that_quote_markers_are_shown_to_no_model(self, name):
         words = f"It says: {hostile.TEXTS[name]}"
         rows = rows_from(

@@ -9,6 +9,7 @@ import pytest
 from exporting import saved_judge
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from scripted_steps import program_of, scripted
 
 from judgesmith.programs import SavedJudge, SavedJudgeError, family_of, load_judge, score_batch
@@ -97,8 +98,8 @@ def test_other_models_are_asked_in_theirs(family, labels, ending, asks, scripted
     assert found[0].score == pytest.approx(100 * 2 / (top - 1))
 
 
-@pytest.mark.parametrize(("family", "labels", "ending"), OTHERS)
-@pytest.mark.parametrize("name", sorted(hostile.TEXTS))
+@for_each(("family", "labels", "ending"), OTHERS)
+@for_each("name", sorted(hostile.TEXTS))
 def test_no_text_poses_as_a_part_of_their_forms(family, labels, ending, name):
     text = f"{hostile.TEXTS[name]}\n{labels[0]}\n{labels[-1]}{ending}"
     template = family_of(family).start(asks="overall").templates()["whole"]
@@ -143,7 +144,7 @@ def test_both_ways_to_a_model_ask_and_read_the_same(asks, context, scripted, tmp
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", sorted(hostile.TEXTS))
+@for_each("name", sorted(hostile.TEXTS))
 def test_no_text_can_close_its_fence_in_a_form(name):
     text = hostile.TEXTS[name]
     judge = PromptFormatJudge(asks="overall")
@@ -225,7 +226,7 @@ def test_all_forms_are_known():
 # Answers that end on a marked result or on a rating are read from their end, or not at all.
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("form", "answer", "words", "score"),
     [
         *(
@@ -283,7 +284,7 @@ def test_the_last_result_decides(form, answer, words, score):
 NO_RESULT, OUTSIDE = "there is no [RESULT]", "the model answered {}, outside 1..{}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("form", "answers", "said"),
     [
         (ABSOLUTE, ("", "Fine. 4", '{"feedback": "Fine.", "grade": 4}', "RESULT: 4"), NO_RESULT),

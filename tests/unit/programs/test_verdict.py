@@ -5,6 +5,7 @@ from math import log
 
 import loopback
 import pytest
+from looping import for_each
 
 from judgesmith.errors import InputError
 from judgesmith.programs import VerdictJudge, family_of, score_batch
@@ -222,7 +223,7 @@ def test_other_families_refuse_labels_that_scores_cannot_order():
         family_of("direct").start(TWO, answers=UNORDERED)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "labels",
     [
         ("can't say", 'say "yes"'),
@@ -239,7 +240,7 @@ def test_other_families_refuse_labels_that_scores_cannot_order():
         ("n\\a", 'o\\k "x"'),
     ],
 )
-@pytest.mark.parametrize("weighting", ["none", "probabilities"])
+@for_each("weighting", ["none", "probabilities"])
 def test_labels_are_any_words(labels, weighting):
     scale = Scale.of_labels(*labels, positive=labels[1])
     judge = VerdictJudge(answers=scale, weighting=weighting, rubric=TWO)

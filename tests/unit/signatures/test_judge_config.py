@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from pydantic import BaseModel, Field, ValidationError
 
 from judgesmith.signatures import ActiveCriticConfig, Aggregation, Demonstration, Rubric, plain_data
@@ -64,7 +65,7 @@ class TestAggregation:
         aggregation = Aggregation(**LEARNED)
         assert Aggregation.model_validate_json(aggregation.model_dump_json()) == aggregation
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("change", "said"),
         [
             ({"weights": (1,)}, "must be of one length; got 3, 3, 3, 1"),
@@ -94,7 +95,7 @@ class TestAggregation:
 
 
 class TestProtocol:
-    @pytest.mark.parametrize(
+    @for_each(
         ("fields", "said"),
         [
             ({"samples": 0}, "samples"),
@@ -384,7 +385,7 @@ class Row(BaseModel):
     choice: Literal["mean", "median"] = "mean"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value", "said"),
     [
         ("number", None, "expected a number; got nothing"),

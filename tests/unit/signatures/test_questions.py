@@ -6,6 +6,7 @@ import dspy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from pydantic import ValidationError
 
 from judgesmith.programs.families.forms.annotators import POINTS
@@ -127,8 +128,8 @@ def test_the_explanation_stands_where_it_is_wanted(signature):
     }
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("signature", ALL)
+@for_each("way", WAYS)
+@for_each("signature", ALL)
 def test_instructions_inputs_and_fences_stay_as_they_are(signature, way):
     found = with_explanation(signature, way)
     assert found.instructions == signature.instructions

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from looping import for_each
 from pydantic import BaseModel
 
 from judgesmith.signatures import Criterion, Rubric, Scale
@@ -86,7 +87,7 @@ def test_where_a_rubric_comes_from_is_kept_and_dates_stay_text():
     assert rubric.provenance == {"made": "2025-01-31", "rows": [1, 2]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("", "here.yaml: expected task and criteria by name; got nothing."),
@@ -304,7 +305,7 @@ def test_a_field_takes_the_short_forms():
     assert Form(scale="1..5").scale == Form(scale=[1, 5]).scale == Scale(low=1, high=5)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "said"),
     [
         ({"low": 5, "high": 5}, "low must be below high; got 5 and 5"),
@@ -415,7 +416,7 @@ def test_equal_scales_are_one_key():
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "points"),
     [
         ("85", 85),
@@ -467,7 +468,7 @@ def test_one_number_is_read(answer, points):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
+@for_each(
     "answer",
     [
         "",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from looping import for_each
 
 from judgesmith.data.samples import sample_path
 from judgesmith.experiments import CompileSettings
@@ -162,7 +163,7 @@ def said_of(text, folder):
     return [str(one).removeprefix("spec.yaml:") for one in raised.value.problems]
 
 
-@pytest.mark.parametrize("mistake", TABLE["mistakes"], ids=lambda one: one["what"])
+@for_each("mistake", TABLE["mistakes"])
 def test_a_mistake_is_answered_with_its_line_and_the_nearest_name(mistake, folder):
     before, after = mistake["change"]
     assert BASE.count(before) == 1
@@ -248,7 +249,7 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize(("odd", "said"), ODD)
+@for_each(("odd", "said"), ODD)
 def test_what_is_of_another_kind_is_told_so(odd, said, folder):
     usual = {"data": "{a: {path: sample}}", "judges": "{a: {}}"}
     whole = [f"{name}: {value}" for name, value in usual.items() if not odd.startswith(name)]

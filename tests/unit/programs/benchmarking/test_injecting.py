@@ -4,6 +4,7 @@ import itertools
 from random import Random
 
 import pytest
+from looping import for_each
 
 from judgesmith.programs.lm import model
 from judgesmith.programs.perturbing.catalogue import Donors
@@ -229,7 +230,7 @@ def test_a_sentence_said_twice_is_one_error_whichever_is_called_the_second():
     assert made.n_errors == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "places", "fault"),
     [
         (TEXT, [("Rome", "Oslo")], NOT_ANOTHER),
@@ -355,7 +356,7 @@ def made(kind, target, seed=0, **told):
     return with_error(target, edits, sub_aspect="any", kind=kind)
 
 
-@pytest.mark.parametrize("kind", RULES)
+@for_each("kind", RULES)
 def test_each_rule_makes_one_error_the_same_way_for_the_same_draws(kind):
     first, second = (made(kind, Target(text=TEXT_INJECTION_RULES), seed=3) for _ in range(2))
     assert first == second
@@ -363,14 +364,14 @@ def test_each_rule_makes_one_error_the_same_way_for_the_same_draws(kind):
     assert first.text != TEXT_INJECTION_RULES
 
 
-@pytest.mark.parametrize("kind", RULES)
+@for_each("kind", RULES)
 def test_each_rule_says_what_is_wrong_in_a_line(kind):
     assert RULES[kind].kind == kind
     assert RULES[kind].says
     assert not RULES[kind].says.endswith(".")
 
 
-@pytest.mark.parametrize("kind", RULES)
+@for_each("kind", RULES)
 def test_no_rule_touches_an_earlier_error_however_many_there_are(kind):
     target = Target(text=TEXT_INJECTION_RULES)
     for seed in range(12):
@@ -386,7 +387,7 @@ def test_no_rule_touches_an_earlier_error_however_many_there_are(kind):
     assert target.n_errors > 0
 
 
-@pytest.mark.parametrize("kind", RULES)
+@for_each("kind", RULES)
 def test_where_everything_is_wrong_already_there_is_no_room(kind):
     error = InjectedError(
         sub_aspect="any",

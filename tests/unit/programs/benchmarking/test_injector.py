@@ -8,6 +8,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.programs.benchmarking import infer_sub_aspects, sides_in
 from judgesmith.programs.features.qualities import FAMILIES, GENERAL
@@ -407,7 +408,7 @@ def test_a_spent_budget_ends_it_rather_than_changing_what_is_found():
         infer_sub_aspects(RUBRIC, lm)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         TWO,
@@ -442,7 +443,7 @@ def test_of_more_than_four_the_first_four_count():
     assert [one[5] for one in sides_in(text, of="x")] == ["a", "b", "c", "d"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "bad",
     [
         "",

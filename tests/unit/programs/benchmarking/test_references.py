@@ -12,6 +12,7 @@ import hostile
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.programs.benchmarking import (
     AcrossPair,
@@ -88,8 +89,8 @@ def test_a_model_that_likes_a_place_finds_all_texts_similar_and_its_orders_disag
     assert (found.relation, found.sign, found.disagree) == ("similar", 0, True)
 
 
-@pytest.mark.parametrize("given", [*RELATIONS.labels, None])
-@pytest.mark.parametrize("swapped", [*RELATIONS.labels, None])
+@for_each("given", [*RELATIONS.labels, None])
+@for_each("swapped", [*RELATIONS.labels, None])
 def test_two_orders_come_to_what_both_say_and_to_similar_where_they_conflict(given, swapped):
     found = Compared(given=given, swapped=swapped)
     expected = None if None in (given, swapped) else given if given == swapped else "similar"

@@ -24,6 +24,7 @@ import pytest
 from exporting import TEXTS, calibrated_of, panel_of, saved_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.programs.exporting import runtime
 from judgesmith.programs.exporting.export import (
@@ -221,7 +222,7 @@ def file_row(module, texts, say):
 HABITS = [*chatty.READ, *chatty.UNREAD, *chatty.READ_ALL, *chatty.GAPS, *chatty.UNREAD_ALL]
 
 
-@pytest.mark.parametrize("habit", dict.fromkeys(HABITS))
+@for_each("habit", dict.fromkeys(HABITS))
 def test_whatever_a_chat_model_writes_means_the_same_to_the_file(fine_file, habit):
     saved, module = fine_file
     texts = {"source": "About a.", "response": f"A text of quality 73 (habit {habit})"}

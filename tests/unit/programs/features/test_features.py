@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from looping import for_each
 
 from judgesmith.programs.features import FEATURE_INDEX, FEATURE_NAMES, lexical_features
 from judgesmith.programs.features import vector as vector_module
@@ -196,8 +197,8 @@ ODD = [
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("response", ODD)
-@pytest.mark.parametrize("source", [*ODD[:6], "A plain source, with Ann and 12 words in it."])
+@for_each("response", ODD)
+@for_each("source", [*ODD[:6], "A plain source, with Ann and 12 words in it."])
 def test_odd_texts_give_finite_numbers(source, response):
     for context in (None, "", response):
         values = lexical_features(source, context, response).values

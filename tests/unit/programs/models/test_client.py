@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from looping import for_each
 
 from judgesmith.errors import InputError
 from judgesmith.programs import ActiveCritic, score_batch
@@ -477,9 +478,9 @@ NAMES = ["openai/gpt-4o", "openai/gpt-5", "openai/gpt-5-chat", "openai/o3-mini",
 ITEMS = [RatedItem(source="The bridge opened on Monday.", response="It opened Monday.")]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("temperature", [0.0, 0.5, 1.0, None])
-@pytest.mark.parametrize("ceiling", [None, 5, 20000])
+@for_each("name", NAMES)
+@for_each("temperature", [0.0, 0.5, 1.0, None])
+@for_each("ceiling", [None, 5, 20000])
 def test_it_keeps_the_settings_that_dspy_keeps(name, temperature, ceiling):
     settings = {"temperature": temperature, "max_output_tokens": ceiling}
     light = client_model(name, ledger=None, **settings)
@@ -513,7 +514,7 @@ PROVIDERS = (
 """The nearest of the settings that LiteLLM, OpenAI and vLLM take to those of our own."""
 
 
-@pytest.mark.parametrize("setting", PROVIDERS)
+@for_each("setting", PROVIDERS)
 def test_a_setting_of_a_provider_is_no_misspelt_argument(setting):
     made = client_model("openai/gpt-4o", ledger=None, **{setting: 1})
     assert made.kwargs[setting] == 1

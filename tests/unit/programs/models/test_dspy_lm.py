@@ -10,6 +10,7 @@ from urllib.parse import quote
 import dspy
 import pytest
 from dspy import lm15
+from looping import for_each
 
 import judgesmith
 from judgesmith.programs.lm import (
@@ -343,7 +344,7 @@ def test_the_framing_of_messages_cannot_be_imitated_by_their_text():
 # redaction
 
 
-@pytest.mark.parametrize(
+@for_each(
     "secret",
     [
         "sk-proj-abcdef0123456789",

@@ -12,6 +12,7 @@ from dspy._vendor.lm15 import registry as dspys_registry
 from dspy._vendor.lm15 import router as dspys_router
 from lm15 import registry, router
 from lm15.transports import StdlibTransport
+from looping import for_each
 
 from judgesmith.programs.judging.program import refusal_of
 from judgesmith.programs.lm import (
@@ -550,7 +551,7 @@ def refused(status, message, headers=()):
     return fault.value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tokens", "values", "counted"),
     [
         (["A", " b", " c", " d"], [None, -1, -2, -3], [-2, -3]),

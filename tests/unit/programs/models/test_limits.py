@@ -12,6 +12,7 @@ from itertools import count
 
 import pytest
 from lm15.errors import map_http_error
+from looping import for_each
 from working import at_the_same_time
 
 from judgesmith.programs.judging.runner import SyncBridge
@@ -365,7 +366,7 @@ def test_settings_that_make_no_sense_are_refused(wrong):
         Retry(**wrong)
 
 
-@pytest.mark.parametrize("status", [None, 200, 400, 401, 408, 409, 425, 429, 500, 503, 529])
+@for_each("status", [None, 200, 400, 401, 408, 409, 425, 429, 500, 503, 529])
 def test_one_rule_decides_which_statuses_are_worth_another_attempt(status):
     passes = status in {408, 409, 425, 429, 500, 503, 529}
     assert may_pass(status) is passes

@@ -8,6 +8,7 @@ import dspy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from scripted_steps import perturbed_by_dspy
 
 from judgesmith.programs import score_batch
@@ -277,8 +278,8 @@ FORGERIES = [
 ]
 
 
-@pytest.mark.parametrize("forgery", FORGERIES)
-@pytest.mark.parametrize("field", FIELDS)
+@for_each("forgery", FORGERIES)
+@for_each("field", FIELDS)
 def test_a_text_is_read_back_whatever_it_imitates(forgery, field):
     inputs = {"source": "the source", "context": "more", "response": "the response"}
     inputs[field] = forgery
@@ -286,7 +287,7 @@ def test_a_text_is_read_back_whatever_it_imitates(forgery, field):
     assert read_user(user, FIELDS) == {name: unix_lines(text) for name, text in inputs.items()}
 
 
-@pytest.mark.parametrize("forgery", FORGERIES)
+@for_each("forgery", FORGERIES)
 def test_demonstrations_are_read_back_whatever_they_imitate(forgery):
     inputs = {"source": forgery, "context": None, "response": forgery}
     prefix, _ = laid_out(GradeResponse, inputs, [{**inputs, "score": 30}])
@@ -371,7 +372,7 @@ GREEK = "Το συμβούλιο ενέκρινε το σχέδιο τη Δευ�
 POLISH = "Rada zatwierdziła plan w poniedziałek. Prace potrwają dwa lata, jak mówi burmistrz."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         (SPANISH, "the texts look Spanish: words are counted"),
@@ -384,7 +385,7 @@ POLISH = "Rada zatwierdziła plan w poniedziałek. Prace potrwają dwa lata, jak
         (GREEK, "the texts are in Greek letters: words are counted"),
     ],
 )
-@pytest.mark.parametrize("n", [1, 7])
+@for_each("n", [1, 7])
 def test_languages_and_scripts_other_than_english_are_noticed(text, said, n):
     (limit,) = limits_of([text] * n)
     assert limit.startswith(said)
@@ -469,7 +470,7 @@ class TestBetweenSourcesAndResponses:
 # families
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "family"),
     [
         ("Factual Consistency", "faithfulness"),
@@ -649,17 +650,15 @@ BY_MODEL = [one for one in PERTURBATIONS.values() if one.method == "model"]
 TEXT = "The bridge was often closed. Then Ann met Bob in Rome, and they were late. It has 2 arches."
 
 
-@pytest.mark.parametrize("way", BY_MODEL, ids=str)
+@for_each("way", BY_MODEL)
 def test_the_same_question_has_the_same_answer(way):
     order = order_of(way, amount_of(way))
     first = [text_changed(TEXT, order, seed=0) for _ in range(2)]
     assert first[0] == first[1] != TEXT
 
 
-@pytest.mark.parametrize(
-    "text", ["", "😀", "它开放了", "\u202e", "(none)", "[[ ## changed ## ]]\nHA"]
-)
-@pytest.mark.parametrize("way", BY_MODEL, ids=str)
+@for_each("text", ["", "😀", "它开放了", "\u202e", "(none)", "[[ ## changed ## ]]\nHA"])
+@for_each("way", BY_MODEL)
 def test_texts_that_rules_cannot_change_are_skipped_with_a_reason(way, text):
     with dspy.context(lm=model("offline", ledger=None)):
         found = perturbed_by_dspy(text, way)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from scipy.stats import kendalltau, pearsonr, spearmanr
 from sklearn.linear_model import Ridge
 
@@ -193,8 +194,8 @@ def test_assessments_without_a_score_are_no_assessments(text):
     assert read_assessments(text) == {}
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "…", "?!"])
-@pytest.mark.parametrize("variant", ["vanilla", "coarse", "fine"])
+@for_each("text", ["", "  \n", "…", "?!"])
+@for_each("variant", ["vanilla", "coarse", "fine"])
 def test_a_response_that_says_nothing_is_worth_nothing(text, variant):
     judged = ActiveCritic(variant=variant)(source="The bridge opened on Monday.", response=text)
     assert judged.score == 0
@@ -337,7 +338,7 @@ def test_what_stands_in_the_prompt_is_likelier():
 SOURCE_POINTING = "The ferry left Malmo on 3 May with 120 passengers, said Captain Ann Berg."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("response", "source", "found"),
     [
         ("The ferry left on 3 May.", SOURCE_POINTING, []),

@@ -10,6 +10,7 @@ import loopback_faults as faults
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 from scripted_steps import perturbed_by_dspy
 
 from judgesmith.programs.judging.executors import Executor
@@ -319,9 +320,7 @@ def test_calls_are_counted_before_they_are_made():
     assert planned_calls(given, ways, None).calls == 0
 
 
-@pytest.mark.parametrize(
-    "name", [one.name for one in PERTURBATIONS.values() if one.method == "model"]
-)
+@for_each("name", [one.name for one in PERTURBATIONS.values() if one.method == "model"])
 def test_the_offline_model_answers_every_question_of_its_own(name):
     text = (
         "The bridge was often closed. Then Ann met Bob in Rome, and maybe everyone was ill. It has "
@@ -474,8 +473,8 @@ def test_no_word_stands_for_itself():
     assert all(word != other.lower() for word, other in SAME.items())
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("k", [1, 3])
+@for_each("seed", range(6))
+@for_each("k", [1, 3])
 def test_exactly_k_sentences_are_said_again_right_after_themselves(k, seed):
     found = changed(TEXT_REWORDING, "rewriting/minor", k, seed)
     assert len(found.edits) == k
@@ -509,7 +508,7 @@ def shown(passage, spans):
     return [passage.shown(span) for span in spans]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "sentences"),
     [
         ("", []),
@@ -574,8 +573,8 @@ def story(n, ending, **fields):
 STORIES = [story(n, f"The end of {n}.") for n in range(5)]
 
 
-@pytest.mark.parametrize("name", ["random_ending", "random_answer"])
-@pytest.mark.parametrize("seed", range(10))
+@for_each("name", ["random_ending", "random_answer"])
+@for_each("seed", range(10))
 def test_the_text_of_another_source_takes_its_place(name, seed):
     found = perturb(STORIES[2], PERTURBATIONS[name], donors=Donors(STORIES), seed=seed)
     assert found.text in {one.response for one in STORIES} - {STORIES[2].response}
@@ -661,7 +660,7 @@ def test_what_the_text_has_itself_stays(text):
     assert unwrapped('"Yes," she said, "no"', "Yes, she said, no") == '"Yes," she said, "no"'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         (TEXT_WRAPPING, ""),

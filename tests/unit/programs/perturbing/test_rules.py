@@ -7,6 +7,7 @@ import pytest
 import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.data import read_items
 from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
@@ -181,7 +182,7 @@ def test_amounts_that_are_none_or_would_change_nothing_are_refused(given, said):
         named_amounts(given)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@for_each("way", WAYS)
 def test_whoever_takes_an_amount_heeds_it(way):
     items = read_items("sample").subset(range(6)).items
     text = " ".join(item.response for item in items)
@@ -249,7 +250,7 @@ def test_a_text_without_a_word_is_skipped(text):
         assert isinstance(perturb(item(text), way, donors=DONORS, seed=0), Skipped)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@for_each("way", WAYS)
 def test_draws_depend_on_seed_texts_and_name_alone(way):
     text = " ".join(f"The bridge {n} in Rome was opened by Ada in 2019." for n in range(9))
     one = perturb(item(text), way, donors=DONORS, seed=1)
@@ -325,7 +326,7 @@ TWINS = [
 ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "amount", "made"),
     [
         ("case_loss", "The BRIDGE of Ä. McCoy", None, {"the bridge of ä. mccoy"}),
@@ -410,7 +411,7 @@ def test_a_rule_makes_this_of_a_text(name, text, amount, made):
     assert {changed(text, name, amount, seed, **more).text for seed in range(20)} == made
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "amount", "reason"),
     [
         ("character_typos", "abc def", 10, "fewer than 10 places for typing slips"),
@@ -564,7 +565,7 @@ def slip(kind, text, index, seed=0):
     return text[:start] + put + text[end:]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "text", "index", "expected"),
     [
         (Slips.lookalike, "loud", 0, "1oud"),
@@ -661,7 +662,7 @@ GERMAN = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "source", "names"),
     [
         (
@@ -736,7 +737,7 @@ def faults(text, k=1):
     return {(text[edit.start : edit.end], edit.text) for edit in found}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "right"),
     [
         ("Then Manchester United won.", ["United"]),
@@ -810,7 +811,7 @@ def test_every_kind_by_model_has_an_order():
         order_of(PERTURBATIONS["repetition"], 1)
 
 
-@pytest.mark.parametrize("way", BY_MODEL, ids=str)
+@for_each("way", BY_MODEL)
 def test_orders_are_one_line_and_say_how_much(way):
     for amount in (1, 2, 17, Every(), Every(at_least=4), Every(step=2, at_least=2)):
         order = order_of(way, amount)
@@ -825,7 +826,7 @@ def test_what_is_no_order_is_read_as_none(text):
     assert read_order(text) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "reason"),
     [
         ("fictional_entities/major", "Then Ann left.", "fewer than 2 names and numbers"),

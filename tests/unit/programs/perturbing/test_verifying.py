@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.programs.perturbing import PERTURBATIONS, Every, amount_of, perturb
 from judgesmith.programs.perturbing.orders import can_be_ordered, no_use, verified_change
@@ -120,7 +121,7 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize("case", GOOD, ids=GOOD)
+@for_each("case", GOOD)
 def test_what_was_asked_for_counts_and_its_edits_reproduce_it(case):
     name, answer, *text = GOOD[case]
     text = text[0] if text else TEXT
@@ -337,7 +338,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD, ids=BAD)
+@for_each("case", BAD)
 def test_whatever_else_was_changed_is_refused(case):
     name, answer, reason = BAD[case]
     assert made(name, answer) == reason
@@ -369,8 +370,8 @@ AROUND = {
 }
 
 
-@pytest.mark.parametrize("case", AROUND, ids=AROUND)
-@pytest.mark.parametrize("kind", WAYS, ids=str)
+@for_each("case", AROUND)
+@for_each("kind", WAYS)
 def test_what_is_put_around_or_in_place_of_a_text_is_refused_by_every_kind(kind, case):
     answer, reason = AROUND[case]
     assert verified_change(answer, TEXT, kind, amount_of(kind)) == reason
@@ -565,7 +566,7 @@ def changed(old, new):
     return edited(old, found(old, new))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "edits"),
     [
         ("Ann left.", "Bob left.", [(0, 3, "Bob")]),

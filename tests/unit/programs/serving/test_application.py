@@ -9,6 +9,7 @@ from contextlib import ExitStack
 import pytest
 from asgi import Caller
 from exporting import saved_judge
+from looping import for_each
 from optimizing import lm_of
 from panelling import Planted, error, judged, planted
 from prometheus_client.parser import text_string_to_metric_families
@@ -126,7 +127,7 @@ def test_every_reply_is_as_the_description_says(client):
     assert Row.model_validate(client.post("/v1/judges/direct/judge", item).json).score
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "path", "status", "where"),
     [
         ("GET", "/v1/nothing", 404, "address"),

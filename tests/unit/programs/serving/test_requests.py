@@ -10,6 +10,7 @@ from concurrent.futures import CancelledError, wait
 import pytest
 from asgi import Caller
 from crowd import Client
+from looping import for_each
 from optimizing import lm_of
 from serving_page import judge_folder, served
 
@@ -520,7 +521,7 @@ def test_an_item_is_what_score_reads_in_a_row(row, tmp_path):
     assert posted_item(json_of(row), LIMITS) == same.model_copy(update=unread)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "said", "where"),
     [
         ({"source": "s"}, "response is missing", "response"),
