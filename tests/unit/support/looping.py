@@ -26,7 +26,7 @@ def for_each(names, cases):
             for case in cases:
                 try:
                     test(*args, **given, **dict(zip(wanted, case, strict=True)))
-                except (Exception, pytest.fail.Exception) as fault:
+                except (Exception, BaseExceptionGroup, pytest.fail.Exception) as fault:
                     fault.add_note(f"where {', '.join(wanted)} = {case!r}")
                     faults.append(fault)
             if faults:
