@@ -58,7 +58,6 @@ class ExemplarConfig(WholeOrEachConfig):
     """The configuration of an exemplar judge."""
 
     judge: Literal["exemplar"] = "exemplar"
-    asks: Literal["overall", "criteria"] = "overall"
     levels: int = Field(default=5, ge=2, le=100)
     form: Literal["three", "yes-no"] = "three"
     order: Literal["one", "both"] = "one"

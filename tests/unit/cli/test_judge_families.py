@@ -163,7 +163,8 @@ def test_an_objective_that_compares_sources_is_refused_by_the_option_to_say(run,
 
 @pytest.fixture
 def exemplar_judge(run, data):
-    usual = ["--judge", "exemplar", "--choose", "levels=3", "--criteria", "general"]
+    usual = ["--judge", "exemplar", "--choose", "levels=3", "--choose", "asks=overall"]
+    usual += ["--criteria", "general"]
     assert run("compile", data, "-o", "judge", *usual, "--optimizer", "none").status == 0
     return "judge"
 
@@ -227,6 +228,7 @@ def data_roles(tmp_path, monkeypatch):
 
 def compiled_roles(data, *more):
     usual = ["-o", "judge", "--judge", "exemplar", "--choose", "levels=2", "--scale", "1..5"]
+    usual += ["--choose", "asks=overall"]
     return main(["compile", data, *usual, "--optimizer", "none", "--criteria", "general", *more])
 
 

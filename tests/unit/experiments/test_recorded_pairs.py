@@ -391,7 +391,7 @@ def judgement(*ladders):
 
 
 def saved_exemplars(**choices):
-    judge = ExemplarJudge(**choices)
+    judge = ExemplarJudge(**{"asks": "overall", **choices})
     return SavedJudge(
         protocol=judge.protocol,
         questions=judge.templates(),
@@ -418,10 +418,10 @@ def test_what_is_in_order_is_counted_by_hand():
 
 def test_judging_and_taking_out_share_the_exemplars(tmp_path):
     lm = model("offline", ledger=tmp_path / "ledger.sqlite")
-    score_batch(ExemplarJudge(), ITEMS, lm=lm)
+    score_batch(ExemplarJudge(asks="overall"), ITEMS, lm=lm)
     before = lm_client_of(lm).usage.calls
     assert before == 3 * 5 + 6 * 5
-    list(exemplar_ladders(ExemplarJudge(), ITEMS, lm=lm))
+    list(exemplar_ladders(ExemplarJudge(asks="overall"), ITEMS, lm=lm))
     assert lm_client_of(lm).usage.calls == before + 3 * 4
 
 

@@ -21,6 +21,7 @@ from judgesmith.experiments.compile.searching import (
 )
 from judgesmith.optimizers import ProtocolSearch, parse_objective
 from judgesmith.optimizers.trials import ConfirmationResult, TrialRecord
+from judgesmith.programs.families.exemplar import ExemplarConfig
 from judgesmith.programs.families.pointwise import DirectConfig
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of, model
@@ -501,7 +502,10 @@ def test_judges_that_show_several_texts_are_told_as_they_are(
 
 def test_samples_of_comparisons_without_probabilities_are_within_the_bound(data_estimating):
     settings = CompileSettings(
-        judge="exemplar", optimizer="none", criteria="given", n_demonstrations=0
+        protocol=ExemplarConfig(asks="overall"),
+        optimizer="none",
+        criteria="given",
+        n_demonstrations=0,
     )
     told = estimate_run(data_estimating, settings, model(ledger=None))
     # five exemplars and five comparisons of each text, each of these drawn five times more

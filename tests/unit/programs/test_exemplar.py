@@ -124,7 +124,7 @@ ALIKE = shares(Better=0.0, Worse=0.0, Similar=1.0)
 class TestWriting:
     @for_each("n", range(2, 13))
     def test_every_level_is_written_once_in_as_few_rounds_as_can_be(self, n):
-        judgement, rounds = taken(ExemplarConfig(levels=n), lambda ask: ALIKE)
+        judgement, rounds = taken(ExemplarConfig(asks="overall", levels=n), lambda ask: ALIKE)
         written = [one for asks in rounds for one in asks if one.predictor != "compare"]
         assert sorted(numbers(written)) == list(range(1, n + 1))
         writing = [asks for asks in rounds if asks[0].predictor != "compare"]
@@ -132,7 +132,7 @@ class TestWriting:
         assert judgement.problem is None
 
     def test_levels_are_filled_by_halving(self):
-        _, rounds = taken(ExemplarConfig(levels=5), lambda ask: ALIKE)
+        _, rounds = taken(ExemplarConfig(asks="overall", levels=5), lambda ask: ALIKE)
         assert [numbers(asks) for asks in rounds[:3]] == [[1, 5], [3], [2, 4]]
         (two, four) = rounds[2]
         assert two.inputs["worse"].startswith("level 1 of 5")
@@ -144,7 +144,7 @@ class TestWriting:
         def text(ask):
             return bad if ask.inputs["level"].startswith("3") else f"level {ask.inputs['level']}"
 
-        judgement, rounds = taken(ExemplarConfig(), lambda ask: ALIKE, text=text)
+        judgement, rounds = taken(ExemplarConfig(asks="overall"), lambda ask: ALIKE, text=text)
         third = [o for asks in rounds for o in asks if o.inputs.get("level", "").startswith("3")]
         assert [(one.sample, one.temperature) for one in third] == [(0, 0.0), (1, 0.7)]
         said = "that of level 3 is a copy of level 1" if bad else "that of level 3 is empty"
@@ -157,14 +157,16 @@ class TestWriting:
             broken = ask.inputs["level"].startswith("2")
             return BROKEN if broken else f"level {ask.inputs['level']}"
 
-        judgement, rounds = taken(ExemplarConfig(), lambda ask: ALIKE, text=text)
+        judgement, rounds = taken(ExemplarConfig(asks="overall"), lambda ask: ALIKE, text=text)
         assert judgement.score is None
         assert judgement.problem == "no exemplar of level 2: it broke off"
         assert not any(one.predictor == "compare" for asks in rounds for one in asks)
 
     def test_what_the_writer_is_asked_does_not_depend_on_the_response(self):
         def written(response, **choices):
-            steps = program_of(ExemplarConfig(**choices), source="s", response=response)
+            steps = program_of(
+                ExemplarConfig(asks="overall", **choices), source="s", response=response
+            )
             return next(steps)
 
         usual = written("one")
@@ -176,7 +178,7 @@ class TestWriting:
         ("kind", "said"), [("Dialogue", "informal"), ("story", "150 words"), ("", ANY_MANNER)]
     )
     def test_length_and_register_go_by_the_task(self, kind, said):
-        protocol = ExemplarConfig(rubric=Rubric(task_type=kind))
+        protocol = ExemplarConfig(asks="overall", rubric=Rubric(task_type=kind))
         assert said in protocol.asked_manner
         assert protocol.model_copy(update={"manner": "a haiku"}).asked_manner == "a haiku"
 
@@ -190,21 +192,23 @@ class TestScores:
             better, worse = table[level(ask)]
             return shares(Better=better, Worse=worse, Similar=1 - better - worse)
 
-        judgement, rounds = taken(ExemplarConfig(levels=3), verdict)
+        judgement, rounds = taken(ExemplarConfig(asks="overall", levels=3), verdict)
         assert judgement.score == judgement.raw == pytest.approx(100 * 5.8 / 12)
         how = judgement.weighting["overall"]
         assert (how.mode, how.n, how.mass, how.reason) == ("probabilities", 0, 0.9, "")
         assert how.sum == pytest.approx(-0.2)
         assert how.stated == pytest.approx(100 * 6 / 12)  # Better, Better, Worse: 1 + 2 - 3 = 0
         assert all(one.inputs["second"] == "r" for one in rounds[-1])
-        by_level, _ = taken(ExemplarConfig(levels=3, normalisation="level"), verdict)
+        by_level, _ = taken(
+            ExemplarConfig(asks="overall", levels=3, normalisation="level"), verdict
+        )
         assert by_level.score == pytest.approx(100 * (5.8**0.5 - 1) / 2)
 
     def test_mirrored_weights_are_worked_by_hand(self):
         def verdict(ask):
             return shares(Better=0.5, Worse=0.4, Similar=0.1)
 
-        judgement, _ = taken(ExemplarConfig(levels=3, mirrored=True), verdict)
+        judgement, _ = taken(ExemplarConfig(asks="overall", levels=3, mirrored=True), verdict)
         # .5 - 3(.4) + 2(.5) - 2(.4) + 3(.5) - .4 = .6
         assert judgement.weighting["overall"].sum == pytest.approx(0.6)
 
@@ -213,7 +217,7 @@ class TestScores:
             assert ask.probabilities.answers == ("No", "Yes")
             return shares(Yes=0.8, No=0.2)
 
-        judgement, rounds = taken(ExemplarConfig(levels=3, form="yes-no"), verdict)
+        judgement, rounds = taken(ExemplarConfig(asks="overall", levels=3, form="yes-no"), verdict)
         assert judgement.weighting["overall"].sum == pytest.approx(6 * 0.6)
         assert all(one.inputs["first"] == "r" for one in rounds[-1])
 
@@ -225,8 +229,8 @@ class TestScores:
         def verdict(ask):  # the second, or the first, whatever it is
             return shares(**{word: 0.9, other: 0.1})
 
-        once, _ = taken(ExemplarConfig(form=form), verdict)
-        both, rounds = taken(ExemplarConfig(form=form, order="both"), verdict)
+        once, _ = taken(ExemplarConfig(asks="overall", form=form), verdict)
+        both, rounds = taken(ExemplarConfig(asks="overall", form=form, order="both"), verdict)
         assert once.weighting["overall"].sum == pytest.approx(12)
         assert both.weighting["overall"].sum == pytest.approx(0, abs=1e-12)
         assert both.score == pytest.approx(50)
@@ -241,8 +245,8 @@ class TestScores:
                 return shares(**{"Better" if wins == response_is_second else "Worse": 1.0})
             return shares(**{"No" if wins == response_is_second else "Yes": 1.0})
 
-        once, _ = taken(ExemplarConfig(form=form), verdict)
-        both, _ = taken(ExemplarConfig(form=form, order="both"), verdict)
+        once, _ = taken(ExemplarConfig(asks="overall", form=form), verdict)
+        both, _ = taken(ExemplarConfig(asks="overall", form=form, order="both"), verdict)
         assert once.weighting["overall"].sum == both.weighting["overall"].sum == 1 + 2 - 3 - 4 - 5
 
     def test_the_score_of_several_criteria_is_their_mean_and_all_are_asked_at_once(self):
@@ -263,7 +267,7 @@ class TestScores:
         def verdict(ask):
             return BROKEN if level(ask) == 4 else ALIKE
 
-        judgement, _ = taken(ExemplarConfig(), verdict)
+        judgement, _ = taken(ExemplarConfig(asks="overall"), verdict)
         assert (judgement.score, judgement.problem) == (
             None,
             "no verdict on exemplar 4: it broke off",
@@ -284,7 +288,7 @@ class TestWithoutProbabilities:
             drawn[level(ask)] += 1
             return ModelReply(fields={"verdict": "Better" if ask.sample <= 3 else "Worse"})
 
-        judgement, _ = taken(ExemplarConfig(n_sampled=4), verdict)
+        judgement, _ = taken(ExemplarConfig(asks="overall", n_sampled=4), verdict)
         how = judgement.weighting["overall"]
         assert drawn == dict.fromkeys(range(1, 6), 4)
         assert (how.mode, how.n, how.mass, how.reason) == ("samples", 4, 0.31, "they hold .31")
@@ -292,7 +296,7 @@ class TestWithoutProbabilities:
         assert how.stated == pytest.approx(100 * (2 + 15) / 30)
 
     def test_samples_may_be_wanted_from_the_first(self):
-        protocol = ExemplarConfig(verdicts="samples", n_sampled=3, levels=2)
+        protocol = ExemplarConfig(asks="overall", verdicts="samples", n_sampled=3, levels=2)
 
         def verdict(ask):
             assert ask.probabilities is None
@@ -311,7 +315,7 @@ class TestWithoutProbabilities:
             broken = level(ask) == 1 and ask.sample in (1, 4)  # the second attempt is number 4
             return BROKEN if broken else ModelReply(fields={"verdict": "Better"})
 
-        protocol = ExemplarConfig(verdicts="samples", n_sampled=3, levels=2)
+        protocol = ExemplarConfig(asks="overall", verdicts="samples", n_sampled=3, levels=2)
         judgement, _ = taken(protocol, verdict)
         assert (judgement.score, judgement.weighting["overall"].n) == (100, 2)
         nothing, _ = taken(protocol, lambda ask: BROKEN)
@@ -337,21 +341,23 @@ class TestJudge:
     )
     def test_the_tokens_of_verdicts_are_added_up_by_hand(self, tokens, s):
         lm = lm_of_tokens(tokens)
-        (judgement,) = score_batch(ExemplarJudge(levels=2), [ITEM], lm=lm)
+        (judgement,) = score_batch(ExemplarJudge(asks="overall", levels=2), [ITEM], lm=lm)
         how = judgement.weighting["overall"]
         assert how.mode == "probabilities"
         assert how.sum == pytest.approx(s)
 
     def test_mass_under_a_half_is_no_probability(self):
         lm = lm_of_tokens([("Worse", {"Worse": 0.3, "Better": 0.1})])
-        (judgement,) = score_batch(ExemplarJudge(levels=2, n_sampled=2), [ITEM], lm=lm)
+        (judgement,) = score_batch(
+            ExemplarJudge(asks="overall", levels=2, n_sampled=2), [ITEM], lm=lm
+        )
         how = judgement.weighting["overall"]
         assert (how.mode, how.n, how.sum) == ("samples", 2, -3)
         assert how.mass == pytest.approx(0.4)
         assert "hold 0.40 of the probability, less than 0.5" in how.reason
 
     def test_its_calls_are_counted(self):
-        assert family_of("exemplar").calls(ExemplarConfig(levels=9)) == 18
+        assert family_of("exemplar").calls(ExemplarConfig(asks="overall", levels=9)) == 18
 
 
 class TestHostileTexts:
@@ -361,7 +367,7 @@ class TestHostileTexts:
     def test_every_field_of_every_question_is_the_text_that_was_given(self, hostile, offline):
         lm, asked = offline
         item = RatedItem(source=f"A{hostile}", context=hostile, response=f"B{hostile}")
-        judge = ExemplarJudge(levels=3, form="yes-no", rubric=TWO)
+        judge = ExemplarJudge(asks="overall", levels=3, form="yes-no", rubric=TWO)
         (judgement,) = score_batch(judge, [item], lm=lm)
         if "\ud800" in hostile:
             assert "half of a character" in judgement.problem
@@ -385,11 +391,11 @@ class TestHostileTexts:
             return ALIKE
 
         judgement, rounds = taken(
-            ExemplarConfig(levels=2),
+            ExemplarConfig(asks="overall", levels=2),
             verdict,
             text=lambda ask: forged if ask.inputs["level"].startswith("1") else f"{forged} 2",
         )
-        template = ExemplarJudge(levels=2).templates()["compare"]
+        template = ExemplarJudge(asks="overall", levels=2).templates()["compare"]
         message = template.render(rounds[-1][0].inputs)
         assert read_user(message, tuple(CompareThree.input_fields))["first"] == forged
         assert judgement.score == 50
@@ -440,7 +446,7 @@ def key(monkeypatch):
 @pytest.mark.parametrize("n", [2, 9])
 def test_every_number_of_exemplars_takes_exactly_its_calls(server, n, tmp_path):
     server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE})
-    judge = ExemplarJudge(levels=n)
+    judge = ExemplarJudge(asks="overall", levels=n)
     lm = lm_at(server, tmp_path / "ledger.sqlite")
     (first,) = score_batch(judge, [item("one")], lm=lm)
     how = first.weighting["overall"]
@@ -458,7 +464,9 @@ def test_every_number_of_exemplars_takes_exactly_its_calls(server, n, tmp_path):
 def test_systems_that_are_judged_at_the_same_time_share_exemplars(server, tmp_path):
     server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE})
     items = [item(name, source) for source in ("Ann left.", "Bo came.") for name in "abcd"]
-    found = score_batch(ExemplarJudge(), items, lm=lm_at(server, tmp_path / "ledger.sqlite"))
+    found = score_batch(
+        ExemplarJudge(asks="overall"), items, lm=lm_at(server, tmp_path / "ledger.sqlite")
+    )
     assert [one.problem for one in found] == [None] * 8
     counts = server.counts()
     assert (counts["requests"], counts["repeated"]) == (2 * 5 + 8 * 5, 0)
@@ -467,7 +475,7 @@ def test_systems_that_are_judged_at_the_same_time_share_exemplars(server, tmp_pa
 @pytest.mark.usefixtures("key")
 def test_comparisons_of_one_response_are_under_way_at_once(running, server):
     server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE, "together": 9})
-    score_batch(ExemplarJudge(levels=9), [item("one")], lm=lm_at(server))
+    score_batch(ExemplarJudge(asks="overall", levels=9), [item("one")], lm=lm_at(server))
     assert server.counts()["most_in_flight"] == 9
 
 
@@ -477,7 +485,7 @@ def test_a_server_that_refuses_log_probabilities_is_sampled_and_said(server):
     refusal = '{"error": {"message": "logprobs is not supported"}}'
     server.script({"contains": '"logprobs":', "status": 400, "body": refusal})
     server.script({"answer": f"{HEAD}Worse{TAIL}"})
-    judge = ExemplarJudge(levels=2, n_sampled=2)
+    judge = ExemplarJudge(asks="overall", levels=2, n_sampled=2)
     lm = lm_at(server)
     first, second = (score_batch(judge, [item(name)], lm=lm)[0] for name in ("one", "two"))
     for judgement in (first, second):

@@ -517,7 +517,7 @@ def writer():
 
 def test_exemplars_are_written_by_the_one_and_compared_by_the_other():
     lm, engine = writer()
-    judge = ExemplarJudge(levels=3)
+    judge = ExemplarJudge(asks="overall", levels=3)
     both = with_roles(judge, {"writer": lm})
     offline = model("offline", ledger=None)
     (judgement,) = score_batch(both, [ITEM], lm=offline)
@@ -529,22 +529,26 @@ def test_exemplars_are_written_by_the_one_and_compared_by_the_other():
 
 
 def test_dspy_asks_the_same_models():
-    (fast,) = score_batch(with_roles(ExemplarJudge(), {"writer": writer()[0]}), [ITEM])
-    slow = with_roles(ExemplarJudge(), {"writer": writer()[0]})(
+    (fast,) = score_batch(
+        with_roles(ExemplarJudge(asks="overall"), {"writer": writer()[0]}), [ITEM]
+    )
+    slow = with_roles(ExemplarJudge(asks="overall"), {"writer": writer()[0]})(
         source=ITEM.source, response=ITEM.response, context=None
     )
     assert (fast.score, fast.calls) == (slow.score, slow.calls)
 
 
 def test_the_writer_decides_the_calls_behind_exemplars():
-    (own,) = score_batch(ExemplarJudge(levels=2), [ITEM])
-    (other,) = score_batch(with_roles(ExemplarJudge(levels=2), {"writer": writer()[0]}), [ITEM])
+    (own,) = score_batch(ExemplarJudge(asks="overall", levels=2), [ITEM])
+    (other,) = score_batch(
+        with_roles(ExemplarJudge(asks="overall", levels=2), {"writer": writer()[0]}), [ITEM]
+    )
     assert not set(own.calls) & set(other.calls)
 
 
 class TestSaved:
     def test_names_are_kept_and_told(self, tmp_path):
-        judge = ExemplarJudge(levels=3)
+        judge = ExemplarJudge(asks="overall", levels=3)
         saved = saved_judge(judge, roles={"writer": "writing/w"})
         saved.save(tmp_path / "judge")
         again = SavedJudge.load(tmp_path / "judge")
@@ -557,20 +561,20 @@ class TestSaved:
         assert plain.fingerprint != saved.fingerprint
 
     def test_it_judges_as_the_module_does(self):
-        saved = saved_judge(ExemplarJudge(levels=3), roles={"writer": "writing/w"})
+        saved = saved_judge(ExemplarJudge(asks="overall", levels=3), roles={"writer": "writing/w"})
         found = score_batch(saved.with_models({"writing/w": writer()[0]}), [ITEM])
         program = saved.with_models({"writing/w": writer()[0]}).program()
         assert found == score_batch(program, [ITEM])
-        judge = with_roles(ExemplarJudge(levels=3), {"writer": writer()[0]})
+        judge = with_roles(ExemplarJudge(asks="overall", levels=3), {"writer": writer()[0]})
         assert found == score_batch(judge, [ITEM])
 
     def test_a_model_that_is_not_given_is_not_replaced_in_silence(self):
-        saved = saved_judge(ExemplarJudge(), roles={"writer": "writing/w"})
+        saved = saved_judge(ExemplarJudge(asks="overall"), roles={"writer": "writing/w"})
         with pytest.raises(InputError, match="did not name: writing/w at litellm:writing"):
             score_batch(saved, [ITEM])
 
     def test_a_panel_hands_its_models_on(self):
-        saved = saved_judge(ExemplarJudge(levels=2), roles={"writer": "writing/w"})
+        saved = saved_judge(ExemplarJudge(asks="overall", levels=2), roles={"writer": "writing/w"})
         weights = {"members": ["a"], "weights": [1.0], "centers": [50.0], "spreads": [20.0]}
         weights |= {"slope": 1.0, "intercept": 3.0, "scale": "1..5"}
         panel = SavedPanel(
@@ -586,7 +590,9 @@ class TestSaved:
 
     def test_members_of_one_name_ask_models_of_their_own(self):
         lms = {name: writer() for name in ("a", "b", "c")}
-        saved = saved_judge(ExemplarJudge(levels=2)).model_copy(update={"model": "writing/w"})
+        saved = saved_judge(ExemplarJudge(asks="overall", levels=2)).model_copy(
+            update={"model": "writing/w"}
+        )
         panel = SavedPanel(
             members={"a": saved, "b": saved, "c": saved},
             weights=PanelWeights.equal(dict.fromkeys("abc", saved.scale)),
@@ -615,7 +621,7 @@ class TestSaved:
 
     def test_scores_of_another_writer_are_another_run(self, tmp_path):
         out = tmp_path / "scores.jsonl"
-        one = saved_judge(ExemplarJudge(levels=2), roles={"writer": "writing/w"})
+        one = saved_judge(ExemplarJudge(asks="overall", levels=2), roles={"writer": "writing/w"})
         bound = one.with_models({"writing/w": writer()[0]})
         score_file(bound, iter([ITEM]), out)
         score_file(one.with_models({"writing/w": writer()[0]}), iter([ITEM]), out)

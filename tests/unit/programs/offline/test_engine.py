@@ -565,7 +565,7 @@ def test_neither_place_is_preferred():
 def test_words_are_drawn_as_often_as_they_are_likely():
     item = RatedItem(source=SOURCE_EXEMPLARS, response=text_of_quality(SOURCE_EXEMPLARS, 0.6))
     usual, drawn = (
-        score_batch(ExemplarJudge(levels=3, verdicts=one, n_sampled=400), [item])[0]
+        score_batch(ExemplarJudge(asks="overall", levels=3, verdicts=one, n_sampled=400), [item])[0]
         for one in ("probabilities", "samples")
     )
     assert drawn.weighting["overall"].n == 400
