@@ -648,7 +648,7 @@ RULES: Final[Mapping[str, InjectionRule]] = _rules(
     ("register_break", "words belong to another way of speaking", _inserting(_ODD)),
     (
         "rude_remark",
-        "a remark insults whoever is meant or reads it",
+        "a remark insults a reader or the person it is about",
         lambda room: _put_in(room, _unused(room, _RUDE)),
     ),
 )
