@@ -16,7 +16,7 @@ from markupsafe import Markup
 from judgesmith.metrics import krippendorff_alpha
 from judgesmith.programs.artifacts.record import SavedEstimate, SavedRecord, estimate_in
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
-from judgesmith.results.charts import forest
+from judgesmith.results.charts import NumberWithEnds, forest
 from judgesmith.studio.pages import Studio, person_of
 from judgesmith.studio.project import Project, values_by_key
 from judgesmith.studio.review import largest_gaps
@@ -91,18 +91,16 @@ def job_facts(project: Project, number: int) -> dict[str, Any]:
 
 def forest_of(lines: list[JudgeLine]) -> Markup | None:
     """Return a forest plot of judges that have an estimate."""
-    found = {f"v{one.number}": _Interval(one.estimate) for one in lines if one.estimate is not None}
+    found = {
+        f"v{one.number}": NumberWithEnds.of(given.value, given.low, given.high)
+        for one in lines
+        if (given := one.estimate) is not None
+    }
     found = {name: one for name, one in found.items() if math.isfinite(one.value)}
     if not found:
         return None
     label = next(one.measure for one in lines if one.estimate is not None)
     return forest(found, title=f"Judges by {label} on test rows", x_label=label).figure("judges")
-
-
-class _Interval:
-    def __init__(self, given: SavedEstimate) -> None:
-        ends = (given.value, given.low, given.high)
-        self.value, self.low, self.high = (math.nan if one is None else one for one in ends)
 
 
 def rater_agreement(project: Project) -> dict[str, Any]:
