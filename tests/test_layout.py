@@ -10,6 +10,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from looping import for_each
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -74,7 +75,7 @@ def distributions(requirements):
     return {canonicalize_name(Requirement(text).name) for text in requirements}
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@for_each("room", ROOMS)
 def test_the_root_shows_each_room_through_a_relative_link_that_points_inside(room):
     link = ROOT / room
     assert link.is_symlink()
@@ -147,7 +148,7 @@ def test_no_file_names_a_folder_of_one_machine_or_a_package_index():
     assert found == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "read /ho" + "me/ana/data.csv",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from looping import for_each
 
 import judgesmith
 
@@ -108,7 +109,7 @@ def test_a_workflow_may_read_and_no_more(workflow):
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     "action",
     [
         "actions/checkout@v4",

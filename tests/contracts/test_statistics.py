@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from looping import for_each
 
 from judgesmith import metrics as m
 
@@ -91,7 +92,7 @@ def test_the_order_of_rows_says_nothing(family):
             assert (one.low, one.high) == pytest.approx((as_given.low, as_given.high))
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@for_each("name", DRAWN)
 def test_a_seed_and_its_generator_draw_the_same(name):
     for ask in (Family(name).interval, Family(name).difference):
         assert ask(seed=3) == ask(seed=np.random.default_rng(3)) == ask(seed=3)

@@ -138,7 +138,7 @@ def test_a_group_without_a_scored_row_is_undefined_and_counted():
     assert (found.largest.n_undefined, found.n_unscored, found.largest.n) == (1, 80, 160)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "error", "message"),
     [
         ({"groups": ["a"] * 3}, ValueError, "groups must be two or more, to be compared; got 1"),
@@ -463,7 +463,7 @@ def test_intervals_over_sources_cover_about_as_often_as_they_claim():
     assert 0.91 <= covered / 300 <= 0.98
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"given": [1, 2, 0]}, "given must be from 0 .* got 2.0 at index 1"),
@@ -637,7 +637,7 @@ def test_many_rows_and_levels_take_no_table_of_both():
     assert (found.n_used, found.tied_pairs.value) == (200_000, 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"levels": [3]}, r"levels must be two points or more; got \[3.0\]"),

@@ -339,7 +339,7 @@ def test_rows_that_teach_no_map_are_refused(fit, predicted, human, said):
         fit(human, predicted)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fields",
     [
         {"thresholds": (1, 1), "values": (1, 2)},
@@ -414,7 +414,7 @@ def test_folds_that_cannot_be_dealt_are_refused():
         cross_calibrated([1, 2], [1, 2], fit=affine_map, seed="0", n_folds=2)
 
 
-@pytest.mark.parametrize("bounds", [(5, 1), (1,), 3, (1, 2, 3), (0, np.inf), (np.nan, 1), "ab"])
+@for_each("bounds", [(5, 1), (1,), 3, (1, 2, 3), (0, np.inf), (np.nan, 1), "ab"])
 def test_bounds_that_are_no_two_ends_are_refused(bounds):
     with pytest.raises(ValueError, match=r"^bounds "):
         affine_map([1, 2, 3], [1, 2, 3], bounds=bounds)
@@ -717,7 +717,7 @@ def test_unscored_rows_are_left_out_and_counted_of_conformal():
     assert (found.margin, found.n, found.n_groups, found.n_unscored) == (1, 2, 2, 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "said"),
     [
         ({"confidence": 90}, "confidence"),

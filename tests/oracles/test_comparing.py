@@ -265,8 +265,8 @@ def test_changing_places_turns_the_statistic_around_and_keeps_the_p_value():
     assert (one.statistic, one.p_value) == (pytest.approx(-other.statistic), other.p_value)
 
 
-@pytest.mark.parametrize("swap", SWAPS)
-@pytest.mark.parametrize("level", LEVELS)
+@for_each("swap", SWAPS)
+@for_each("level", LEVELS)
 def test_scale_and_offset_of_a_judge_change_nothing(level, swap):
     first, second, human, sources, systems = rows(7)
     given = {"sources": sources, "systems": systems, "statistic": "q", "level": level, "swap": swap}
@@ -346,8 +346,8 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
     assert found.second == pytest.approx(alone.value)
 
 
-@pytest.mark.parametrize("swap", SWAPS)
-@pytest.mark.parametrize("level", LEVELS)
+@for_each("swap", SWAPS)
+@for_each("level", LEVELS)
 def test_a_judge_of_one_score_and_no_rows_at_all_are_undefined(level, swap):
     _, second, human, sources, systems = rows(11)
     given = {"statistic": "pearson", "level": level, "swap": swap}
@@ -383,7 +383,7 @@ def test_many_undefined_permutations_leave_no_p_value():
     assert 0 < found.n_permutations < 950
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "error", "message"),
     [
         ({"seed": "0"}, TypeError, "seed must be a whole number or a.*; got str"),
@@ -404,7 +404,7 @@ def test_impossible_settings_are_refused(change, error, message):
         permutation_test([1, 2, 3], [1, 2, 3], [1, 2, 3], **given)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"judge": [1, 2]}, "must be aligned"),
@@ -471,7 +471,7 @@ def test_intervals_of_that_many_normal_items_are_as_short_as_asked():
     assert (high - low) / 2 == pytest.approx(0.1, abs=0.01)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"half_width": 0}, "half_width must be strictly between 0 and 1"),
@@ -574,7 +574,7 @@ def test_smaller_differences_and_more_power_need_more_sources(difference, power)
     assert sources_to_compare(pilot, difference=-difference, power=power) == needed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "message"),
     [
         (lambda: sources_needed(pilot_of(), 0), "half_width must be above 0"),
@@ -601,7 +601,7 @@ def test_what_is_no_pilot_is_refused():
             sources_to_compare(pilot)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "name"),
     [
         (lambda: sample_size_pearson(0.1, None), "correlation"),

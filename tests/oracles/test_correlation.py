@@ -143,7 +143,7 @@ def test_two_rows_have_no_parts_in_q():
     assert np.isnan(parts).all()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"level": "item"}, "level must be one of"),
@@ -705,7 +705,7 @@ def test_the_largest_numbers_do_not_overflow():
     assert found.harm == pytest.approx(4.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"n": 0}, "n must be a whole number from 1 to 1000; got 0"),

@@ -288,7 +288,7 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
     assert found.second == pytest.approx(alone.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "error", "message"),
     [
         ({"seed": "0"}, TypeError, "seed must be a whole number or a.*; got str"),
@@ -730,7 +730,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_claims():
     assert 0.86 <= covered / 200 <= 0.98
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("first", "second", "said"),
     [
         ([], [], "no parts to average over"),

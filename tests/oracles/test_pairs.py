@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 from scipy.optimize import minimize
 from scipy.stats import ttest_rel
 from sklearn.metrics import confusion_matrix
@@ -765,7 +766,7 @@ def test_scores_that_do_not_pair_up_or_are_missing_are_refused():
         tie_aware_accuracy([1, 2], [1, 2], tolerance=-1)
 
 
-@pytest.mark.parametrize(("tolerance", "expected"), list(enumerate(ACCURACIES)))
+@for_each(("tolerance", "expected"), list(enumerate(ACCURACIES)))
 def test_within_sources_it_is_what_mt_metrics_eval_computes(tolerance, expected):
     sources = [source for source, row in enumerate(METRIC) for _ in row]
     found = tie_aware_accuracy_interval(

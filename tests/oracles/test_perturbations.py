@@ -287,7 +287,7 @@ def test_says_what_is_wrong_with_names_weights_and_settings(settings, message):
         report(*judged(), **settings)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("originals", "perturbed"),
     [
         (np.zeros(5), np.zeros((4, 5, 2))),
@@ -383,7 +383,7 @@ def test_without_a_scored_pair_it_is_undefined():
     assert found.to_dict() == {"n": None, "limit": 50, "share": 0.8, "reached": None}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("originals", "perturbed", "settings", "message"),
     [
         (np.zeros(5), np.zeros(5), {}, "must be tables of one shape"),
@@ -536,7 +536,7 @@ def test_weights_may_differ_from_row_to_row():
     assert found.tolist() == pytest.approx([-3, -1])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("weights", "message"),
     [
         ([0.5, 0.5], "must cover the metrics, one for each of 3"),
@@ -551,7 +551,7 @@ def test_says_what_is_wrong_with_weights(weights, message):
         harmonic_mean_log_p([-1, -1, -1], weights=weights)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("log_p", "settings", "message"),
     [
         ([], {}, "must have metrics on its last axis"),
@@ -751,7 +751,7 @@ def test_no_items_and_no_sets_are_undefined_and_empty():
     assert np.isnan(wilcoxon_log_p(np.zeros((2, 0)), [])).tolist() == [True, True]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("originals", "perturbed", "message"),
     [
         (5, [1], "originals must have one score per item"),

@@ -157,7 +157,7 @@ def test_icc_does_not_depend_on_unit_offset_or_column_order():
     assert (moved.single, moved.mean) == pytest.approx((found.single, found.mean))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "table", [[[1, 2]], [[1, None], [2, None]], [[3, 3], [3, 3]], [[None, None]], np.empty((0, 3))]
 )
 def test_icc_without_two_items_repeated_ratings_or_variation_is_undefined(table):
@@ -209,7 +209,7 @@ def test_two_way_models_are_the_ratios_of_mean_squares_that_define_them(table):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(("table", "model", "single", "mean"), PINGOUIN)
+@for_each(("table", "model", "single", "mean"), PINGOUIN)
 def test_values_and_intervals_equal_pingouin(table, model, single, mean):
     for of, expected in (("single", single), ("mean", mean)):
         found = icc_interval(table, model=model, of=of)
@@ -310,8 +310,8 @@ def test_two_items_and_raters_that_cancel_have_no_share_of_a_variance():
     assert np.isnan([found.single, found.mean]).all()
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("missing", [0, 0.3])
+@for_each("model", MODELS)
+@for_each("missing", [0, 0.3])
 def test_nominal_95_percent_intervals_cover_about_that(model, missing):
     rng, held = np.random.default_rng(6), 0
     leniency = 0.4 if model == "agreement" else 0
@@ -361,8 +361,8 @@ def jackknife_by_definition(table, sources, model):
     return (ends - 1) / (ends + k - 1)
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("missing", [0, 0.3])
+@for_each("model", MODELS)
+@for_each("missing", [0, 0.3])
 def test_an_interval_over_sources_is_the_jackknife_of_the_logarithmic_ratio(model, missing):
     table = ragged(np.random.default_rng(7), 40, 3, 1, missing)
     sources = np.repeat(np.arange(10), 4)
@@ -408,7 +408,7 @@ def test_intervals_over_sources_cover_where_items_of_a_source_are_alike_and_few_
     assert by_f < by_source - 0.05
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "sources"),
     [
         ([[1, 2], [2, 2], [3, 4]], "aaa"),
@@ -481,7 +481,7 @@ def test_whole_numbers_of_raters_are_not_rounded_up():
     assert [raters_needed(0.5, k / (k + 1)) for k in range(1, 40)] == list(range(1, 40))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("function", "arguments", "message"),
     [
         (spearman_brown, (1.1, 2), "at most 1; got 1.1"),
@@ -615,7 +615,7 @@ def test_nothing_changes_if_raters_change_places_but_their_order():
     assert turned.raters[0].value == pytest.approx(found.raters[3].value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "table",
     [np.empty((0, 3)), np.empty((3, 0)), [[1], [2]], [[1, None], [None, 2]], [[1, 1], [1, 1]]],
 )

@@ -173,7 +173,7 @@ def test_alpha_of_a_million_ratings_is_that_of_raters_who_share_half_of_their_va
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("table", [[1, 2], [["a", "b"]], [[1, np.inf]], [[[1]]], "12"])
+@for_each("table", [[1, 2], [["a", "b"]], [[1, np.inf]], [[[1]]], "12"])
 def test_what_is_no_table_of_ratings_is_refused(table):
     with pytest.raises(ValueError, match="ratings must"):
         krippendorff_alpha(table, measurement="nominal")
@@ -295,7 +295,7 @@ def test_the_record_compares_hashes_and_becomes_json():
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
+@for_each(
     ("predicted", "human", "message"),
     [
         ([1, 2.5], [1, 2], "judge holds 1 of 2"),
@@ -361,8 +361,8 @@ def test_kappa_is_the_same_with_sides_swapped_items_reordered_or_the_scale_turne
     assert swapped == pytest.approx(found, nan_ok=True, abs=1e-12)
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("labels", [LEVELS, list(range(9)), None])
+@for_each("weights", WEIGHTS)
+@for_each("labels", [LEVELS, list(range(9)), None])
 def test_kappa_equals_scikit_learn(weights, labels):
     rng = np.random.default_rng(0)
     for n in (7, 60, 1600):
@@ -472,7 +472,7 @@ def test_levels_that_are_not_declared_are_those_of_scored_rows():
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
+@for_each(
     ("judge", "human", "sources", "n_undefined"),
     [
         ([2, 2, 2], [2, 2, 2], "abc", 1),
@@ -692,7 +692,7 @@ def test_tables_without_rows_columns_or_values_have_no_modes():
     assert np.isnan(modes([[None, None]], readable=0)).all()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("samples", "options", "message"),
     [
         ([1, 2], {}, "must have shape"),
@@ -838,7 +838,7 @@ def test_levels_that_differ_by_rounding_noise_are_agreed_on():
     np.testing.assert_array_equal(found, [0.3, np.nan])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ratings", "options", "message"),
     [
         ([[1, 4]], {}, "ratings holds 1 of 2 scores that are none of the levels 1, 2, 3"),

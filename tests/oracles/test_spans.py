@@ -293,8 +293,8 @@ def rng():
     return np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("measure", [span_character_agreement, matched_span_agreement])
-@pytest.mark.parametrize("statistic", ["precision", "recall", "f1", "macro_f1"])
+@for_each("measure", [span_character_agreement, matched_span_agreement])
+@for_each("statistic", ["precision", "recall", "f1", "macro_f1"])
 def test_the_difference_is_that_of_the_two_values_and_turns_around(measure, statistic):
     one, other = measure(GOLD, ONE, seed=rng()), measure(GOLD, OTHER, seed=rng())
     found = span_agreement_difference(one, other, statistic=statistic, seed=rng())

@@ -359,7 +359,7 @@ def test_a_good_judge_finds_a_difference_more_often_than_the_ratings_alone():
     assert powered > ratings + 30
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"second": "third"}, "second must be one of the systems; no row has 'third'"),

@@ -55,7 +55,7 @@ def test_a_metric_of_two_labels_equals_scikit_learn(name):
     assert found == pytest.approx((ORACLES | OF_POSITIVE)[name](LABELS, VERDICTS))
 
 
-@pytest.mark.parametrize("name", ORACLES)
+@for_each("name", ORACLES)
 def test_a_metric_of_three_labels_equals_scikit_learn(name):
     assert getattr(m, name)(THREE, SAID) == pytest.approx(ORACLES[name](THREE, SAID))
 
@@ -84,7 +84,7 @@ def test_cost_is_the_mean_of_what_each_wrong_verdict_costs():
 METRICS = ["accuracy", "balanced_accuracy", "mcc", "kappa", "ac1", "f1", "tpr", "tnr"]
 
 
-@pytest.mark.parametrize("name", METRICS)
+@for_each("name", METRICS)
 def test_a_resample_has_the_value_of_its_repeated_rows(name):
     counted = CodedVerdicts.of(LABELS, VERDICTS, sources=SOURCES).counted(name)
     counts = np.random.default_rng(0).integers(0, 3, size=(4, 40))

@@ -185,7 +185,7 @@ def test_every_benchmark_on_a_page_is_there_and_takes_its_settings(capsys):
     assert wrong == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "said"),
     [
         ("judgesmith compil sample", "No such command 'compil'"),

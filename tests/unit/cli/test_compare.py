@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.cli.shared.printing import print_table, say, say_under, visible
 from judgesmith.cli.trust.compare import p_text, verdict
@@ -142,7 +143,7 @@ def gain(first, second, low, high, p_value=0.5):
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "said"),
     [
         (

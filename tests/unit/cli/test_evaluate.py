@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from looping import for_each
 
 from judgesmith.cli.shared.agreement import (
     agreement_rows,
@@ -251,7 +252,7 @@ def test_an_estimate_shows_its_interval_or_that_it_has_none():
     assert estimate_text(estimate(nan, nan, nan)) == estimate_text(None) == "undefined"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("low", "high", "said"),
     [
         (0.004, 0.104, "[+0.004, +0.10]"),

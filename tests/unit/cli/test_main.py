@@ -205,7 +205,7 @@ def test_a_full_disk_under_the_output_is_one_message(judge, data, command, unbuf
 # faults
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fault", "where", "hint"),
     [
         (InputError("no luck"), None, None),
@@ -276,7 +276,7 @@ def test_an_option_that_was_not_given_is_not_to_blame():
     assert fault_parts(caught.value)["where"] is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fault",
     [
         DataError([Problem(where="a.csv:3", field="score", expected="a number", came="'x'")]),

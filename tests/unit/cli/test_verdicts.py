@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from scipy.stats import norm, t
 
 from judgesmith.cli.shared.verdicts import (
@@ -66,7 +67,7 @@ def test_a_good_judge_is_told_with_its_baseline_and_its_raters():
     assert (found.tone, found.next_command) == ("good", "use")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("estimate", "said", "tone", "command"),
     [
         (known(0.1, -0.05, 0.25), "may be zero", "bad", "check"),
@@ -85,7 +86,7 @@ def test_what_an_interval_means(estimate, said, tone, command):
     assert (found.tone, found.next_command.split()[0]) == (tone, command)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("gain", "said"),
     [
         (gained(0.1, -0.02, 0.2, 0.01), "not significant"),

@@ -302,7 +302,7 @@ def test_where_only_overall_is_rated_peoples_criteria_are_left_out_with_the_reas
     assert "without-criteria is left out: only overall" in found.to_markdown()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "said"),
     [
         ({"protocol": ActiveCriticConfig(variant="coarse")}, "leave variant as it is"),

@@ -74,7 +74,7 @@ def test_every_setting_is_part_of_the_fingerprint(data_settings, changed):
     assert CompileSettings(**changed).fingerprint(data_settings, "offline") != usual
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "source"),
     [
         ({}, "inferred"),
@@ -86,7 +86,6 @@ def test_every_setting_is_part_of_the_fingerprint(data_settings, changed):
         ({"protocol": ActiveCriticConfig(variant="coarse")}, "inferred"),
         ({"protocol": ActiveCriticConfig(rubric={"criteria": {"wit": "Is it funny?"}})}, "given"),
     ],
-    ids=str,
 )
 def test_where_the_rubric_comes_from_is_settled_by_what_is_said(settings, source):
     assert CompileSettings(**settings).criteria_from == source
@@ -100,7 +99,7 @@ def test_data_and_model_are_part_of_the_fingerprint(data_settings):
     assert CompileSettings().fingerprint(data_settings, "offline", "http://localhost:1") != usual
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"holdout": 1.0},
@@ -148,7 +147,7 @@ class TestTheFamily:
             data_settings, "offline"
         )
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("given", "said"),
         [
             ({"judge": "dirct"}, "did you mean direct"),
@@ -267,7 +266,7 @@ def test_a_judges_own_scale_is_laid_on_peoples():
     assert set(one.kappa) == {"linear", "quadratic"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "human", "scale", "why"),
     [
         ([20 * v for v in JUDGE], HUMAN, None, "scores from 20 to 100 are not on the judge's own"),
@@ -419,7 +418,7 @@ def pairs(said, scale=(0, 1)):
 WON, LOST, TIED = (1, 0.5), (0, 0.5), (0.5, 0.5)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "found"),
     [
         ([(WON, LOST)] * 9 + [(TIED, TIED)], ("preferred",)),

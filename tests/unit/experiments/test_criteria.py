@@ -100,7 +100,7 @@ def test_counted_faults_are_asked_for_by_their_absence():
     assert "people counted faults on typos and fluency" in found.notes[-1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "said"),
     [
         ("a:b", "expected a few words on one line, without a colon; got 'a:b'."),
@@ -124,7 +124,7 @@ def test_names_that_a_rubric_cannot_hold_are_refused_and_the_way_out_is_named(na
     assert human_rubric(dataset("fluency", name), names=["fluency"]).rubric.names == ("fluency",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("names", "given", "said"),
     [
         (("overall",), None, "only overall is rated in toy, so there are no criteria of people"),
@@ -166,7 +166,7 @@ def test_nothing_is_defined_twice():
     assert not set(known_criteria._SAME) & (theirs | set(known_criteria._OWN))
 
 
-@pytest.mark.parametrize("name", ["toxicity", "hallucinations", "mqm", "preferred", "zing"])
+@for_each("name", ["toxicity", "hallucinations", "mqm", "preferred", "zing"])
 def test_faults_and_unknown_names_have_no_general_words(name):
     assert known_criterion(name) is None
 

@@ -260,7 +260,7 @@ def test_a_rater_is_held_against_the_mean_of_the_others():
     assert (found.rater_vs_rest.n, found.rater_vs_rest.n_groups) == (15, 5)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "ratings", "why"),
     [
         ([1, 5], [(1,), (5,)], "each item has a single value, one rating, or a figure without"),
@@ -295,7 +295,7 @@ def test_raters_who_differ_have_no_unanimous_value():
     assert rating_value([4, 4, 5], "unanimous") is None
 
 
-@pytest.mark.parametrize("answer", ["4", " 4 ", "4.0", "+4", "4e0", 4, 4.0])
+@for_each("answer", ["4", " 4 ", "4.0", "+4", "4e0", 4, 4.0])
 def test_numbers_and_their_spellings_are_read(answer):
     assert rating_points(answer, LIKERT) == 4
 

@@ -1,6 +1,7 @@
 """A compilation searches by effects within the calls that are estimated before."""
 
 import pytest
+from looping import for_each
 
 import judgesmith
 from benchmarks.harness import NotRun, rated
@@ -60,7 +61,7 @@ def test_several_prompts_are_averaged_reported_and_saved(chats, tmp_path):
     assert set(again[0].members) == set(saved.members)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "said"),
     [
         pytest.param({"optimizer": "protocol"}, "search of effects", id="another search"),

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+from looping import for_each
 
 from judgesmith.data import DataSet
 from judgesmith.data.problems import DataError
@@ -67,7 +68,7 @@ def test_places_of_changes_are_read():
     assert [error.severity for error in found] == [None, 5.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "said"),
     [
         ("major", "an object with severity"),
@@ -109,7 +110,7 @@ def drawn(text, *places, around=1000):
     return "".join(parts)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("places", "shown"),
     [
         ([], "abcdef"),

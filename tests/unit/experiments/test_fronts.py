@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from looping import for_each
 
 from judgesmith.data import read_items
 from judgesmith.data.items import DataSet
@@ -348,7 +349,7 @@ class TestScoresThatTheModelIsShown:
         assert shown == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changed",
     [
         {"percent_of_max": True},

@@ -10,6 +10,7 @@ import urllib.request
 
 import numpy as np
 import pytest
+from looping import for_each
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from working import wait_for
@@ -432,7 +433,7 @@ def test_other_texts_than_were_scored_are_refused(tmp_path, texts, came):
 # measured
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "script"),
     [
         ("El puente está cerrado", "Latin"),
@@ -456,7 +457,7 @@ def test_languages_are_told_by_common_words_or_not_at_all():
     assert labels_of(RatedItem(response="abracadabra"))["response language"] == "not told"
 
 
-@pytest.mark.parametrize("text", ["", "\x00", "😀" * 9, "\u202eabc", "a" * 300_000, "<b>[[ ## "])
+@for_each("text", ["", "\x00", "😀" * 9, "\u202eabc", "a" * 300_000, "<b>[[ ## "])
 def test_any_text_is_measured_as_finite_numbers(text):
     found = numbers_of(RatedItem(source=text, context=text, response=text))
     assert found["response characters"] == len(text)

@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.data import DataSet, read_items
 from judgesmith.experiments.robustness.perturbed_rows import (
@@ -196,7 +197,7 @@ def test_rows_of_any_kind_are_read_or_refused_in_words(drawn):
     assert all(json.dumps(line) for line in rows_of(found))
 
 
-@pytest.mark.parametrize("given", [None, "x", [1], [[0]], [["a", 1, "b"]], [[3, 1, "b"]], {"a": 1}])
+@for_each("given", [None, "x", [1], [[0]], [["a", 1, "b"]], [[3, 1, "b"]], {"a": 1}])
 def test_edits_that_cannot_be_read_are_none(given):
     assert edits_of(row("1", "m", "A.", edits=given)) == ()
 

@@ -413,7 +413,7 @@ def test_a_column_that_needs_quotes_is_suggested_in_them(column, said):
     assert problem.splitlines()[0].endswith(advice)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         (

@@ -8,6 +8,7 @@ import random
 import numpy as np
 import pytest
 from comparer import Comparer, by_worth
+from looping import for_each
 
 from judgesmith.data import DataError, DataSet, read_scores
 from judgesmith.data.score_files import OTHER_ORDER, PairedAnswers, Scores, read_recorded
@@ -233,7 +234,7 @@ class TestPairs:
             assert sorted(map(str, one)) == sorted(map(str, other))
         assert pairs_of(items, n_pairs=2, seed=3) != pairs_of(items, n_pairs=2, seed=4)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("systems", "said"),
         [
             (("a",), "no source has two"),
@@ -351,7 +352,7 @@ def test_anchors_are_compared_across_ratings_alone():
     assert comparator_accuracy(found.signs, pairs, levels_of=levels_of).value == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other", "same"),
     [
         (("1", "a"), ("1", "b"), True),

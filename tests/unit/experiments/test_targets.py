@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.data import read_items
 from judgesmith.data.definitions import LONGEST, definitions_in
@@ -144,7 +145,7 @@ class TestASumOfCriteria:
         assert criteria_behind(data, "b+a") == ("b+a", ("b", "a"))
         assert criteria_behind(data, "a+b+a") == ("a+b+a", ("a+b", "a"))
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("target", "said"),
         [
             ("a+mean", "no ratings of 'mean' in toy; there is a, b, overall, c."),
@@ -170,7 +171,7 @@ class TestNames:
         {"fluency": (2,), "Fact_Check": (4,), "Tone": (3,), "tone": (3,)},
     )
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("written", "meant"),
         [
             ("Fluency", "fluency"),
@@ -265,7 +266,7 @@ def test_what_people_said_of_criteria_is_shown_on_a_hundred():
     assert chosen(percent_of_max=True).criteria["clear"].tolist() == [20.0, 60.0, 100.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("target", "settings", "said"),
     [
         (("clear", "zing"), {}, "no ratings of 'zing' in toy"),
@@ -294,7 +295,7 @@ def test_targets_that_one_judge_cannot_be_held_against_are_refused(target, setti
 # scales
 
 
-@pytest.mark.parametrize("given", ["1..5", "1:5", "1 to 5", "1,5", LIKERT])
+@for_each("given", ["1..5", "1:5", "1 to 5", "1,5", LIKERT])
 def test_one_scale_holds_for_all_criteria(given):
     assert given_scales(given) == GivenScales(default=LIKERT)
 
@@ -322,7 +323,7 @@ def test_a_given_criterion_wins_over_the_rows_and_the_rows_over_the_default():
     assert given_scales(None).of("coherence", None) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "expected"),
     [
         ("five", "a scale must be written LOW..HIGH, as in 1..5; got 'five'."),
@@ -378,7 +379,7 @@ def test_names_count_where_all_items_have_them_one_for_each_rating(names, who):
     assert rater_table([(1, 2), (3, 4)], names).who == who
 
 
-@pytest.mark.parametrize("given", [None, "ab", {"a": 1}, [["a"], ["b"]], [None, "a"], ["a", "a"]])
+@for_each("given", [None, "ab", {"a": 1}, [["a"], ["b"]], [None, "a"], ["a", "a"]])
 def test_what_is_no_list_of_names_names_nobody(given):
     item = RatedItem(response="r", extra={"raters": given})
     assert rater_names(DataSet(name="toy", items=(item,))) == [None]
@@ -428,7 +429,7 @@ def test_the_first_of_several_counts_and_a_note_says_so():
     assert found.notes == ("the rows define a in 3 ways; the first counts, that of row 7.",)
 
 
-@pytest.mark.parametrize("odd", ["fluent", 3, ["a"], '{"a": ', '["a"]', '{"a":' * 9999])
+@for_each("odd", ["fluent", 3, ["a"], '{"a": ', '["a"]', '{"a":' * 9999])
 def test_what_is_no_mapping_is_passed_over_with_a_note(odd):
     found = definitions_in(dataset_definitions(..., odd, {"a": "Is it A?"}, odd), ["a"])
     assert texts(found) == {"a": "Is it A?"}
@@ -446,7 +447,7 @@ def test_definitions_of_what_nobody_rated_are_named():
     )
 
 
-@pytest.mark.parametrize("nothing", [..., None, "", {}, float("nan"), []])
+@for_each("nothing", [..., None, "", {}, float("nan"), []])
 def test_nothing_is_nothing(nothing):
     found = definitions_in(dataset_definitions(nothing), ["a"])
     assert (found.criteria, found.notes) == ({}, ())

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from discerning import ORDER, PADDING, TYPOS, texts
+from looping import for_each
 from optimizing import LIKERT, examples, lm_of
 
 from judgesmith.data import DataSet, read_items
@@ -172,7 +173,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@for_each("text", HOSTILE)
 def test_hostile_texts_are_scored_or_say_why_not(text):
     original = RatedItem(source=text, response=text)
     changed = RatedItem(source=text, response=text + " worse")
@@ -218,7 +219,7 @@ def test_shipped_weights_pass_their_own_check():
         assert found.by_name == {kind: dict(own) for kind, own in by_kind.items()}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("own", "said"),
     [
         ({"a": 0.5, "b": 0.4}, r"sum to 0\.9"),

@@ -69,13 +69,13 @@ def test_values_are_the_formula_term_by_term(relations):
     assert rating_values([relations])[0] == pytest.approx(plainly(relations))
 
 
-@pytest.mark.parametrize(("n_levels", "gap"), [(3, 0), (3, 1), (5, 0), (5, 2), (5, 3)])
+@for_each(("n_levels", "gap"), [(3, 0), (3, 1), (5, 0), (5, 2), (5, 3)])
 def test_a_text_exactly_between_two_ratings_is_worth_the_same_under_both(n_levels, gap):
     values = rating_values([[WINS if r <= gap else LOSES for r in range(n_levels)]])[0]
     assert values[gap] == values[gap + 1] == values.max() == 1
 
 
-@pytest.mark.parametrize(("aimed", "rating"), [(NAN, 1), (1, 1), (2, 2), (5, 2), (0, 1)])
+@for_each(("aimed", "rating"), [(NAN, 1), (1, 1), (2, 2), (5, 2), (0, 1)])
 def test_a_tie_goes_to_the_rating_nearest_the_one_that_was_aimed_at(aimed, rating):
     found = rating_of([[WINS, LOSES, LOSES]], levels=[1, 2, 3], aimed=[aimed])
     assert (found.ratings.tolist(), found.n_tied) == ([rating], 1)
@@ -115,7 +115,7 @@ def test_a_rating_of_whose_anchors_none_may_be_compared_leaves_a_text_unrated():
     assert (np.isnan(found.ratings[0]), found.n_unrated, found.n_tied) == (True, 1, 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "said"),
     [
         ({"relations": [[1, -1]]}, "shape"),
@@ -291,7 +291,7 @@ def test_the_choice_does_not_hang_on_the_order_of_the_texts():
     assert named(range(60)) == named(order)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "said"),
     [
         ({"levels": [2, 1]}, "rising"),

@@ -25,7 +25,7 @@ def test_none_and_nan_are_unscored_where_that_is_allowed():
     assert np.isnan(predicted).tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("predicted", "human", "message"),
     [
         ([1, 2], [1, 2, 3], "got 2 scores of judge and 3 human"),
@@ -73,7 +73,7 @@ def test_labels_may_come_from_pandas_and_its_missing_value_is_one():
         group_codes(pd.Series(["a", None], dtype="string"), name="sources", n_items=2)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "scores",
     [
         np.ma.array([1.0, 9.0, 3.0], mask=[False, True, False]),
@@ -117,13 +117,13 @@ def test_a_table_of_ratings_is_two_dimensional_and_finite_or_missing(ratings, me
         rating_table(ratings)
 
 
-@pytest.mark.parametrize("value", [0, 1, -0.1, 95, float("nan")])
+@for_each("value", [0, 1, -0.1, 95, float("nan")])
 def test_a_fraction_lies_strictly_between_0_and_1(value):
     with pytest.raises(ValueError, match="confidence must be strictly between 0 and 1"):
         fraction(value, name="confidence")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("scores", "given", "message"),
     [
         ([1, None], {}, "human has no finite score for 1 of 2 items, the first at index 1"),
@@ -176,7 +176,7 @@ def test_scores_that_overflow_when_squared_are_refused():
         squarable(np.array([np.nan, -1e200]), name="human")
 
 
-@pytest.mark.parametrize("value", [0, 2.0, 2.5, True, "3", None, float("nan")])
+@for_each("value", [0, 2.0, 2.5, True, "3", None, float("nan")])
 def test_a_count_is_a_whole_number_that_is_large_enough(value):
     with pytest.raises(ValueError, match="n_bins must be a whole number, 1 or more; got"):
         whole_number(value, name="n_bins", least=1)

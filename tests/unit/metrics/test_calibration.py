@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from scipy import stats
 
 from judgesmith.metrics.calibration import abstention as module
@@ -141,7 +142,7 @@ def test_rows_without_a_loss_are_left_out_and_counted():
     assert (found.n, found.n_unscored, found.n_candidates) == (60, 1, 20)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "said"),
     [
         ({"max_risk": 0}, "max_risk must be between 0 and largest_loss"),

@@ -7,6 +7,7 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.metrics.correlation import agreement, worst_pairs
 from judgesmith.metrics.correlation import columns as module
@@ -29,8 +30,8 @@ SCIPY = {
 }
 
 
-@pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall", "q"])
-@pytest.mark.parametrize("levels", [3, 10_000])
+@for_each("statistic", ["pearson", "spearman", "kendall", "q"])
+@for_each("levels", [3, 10_000])
 def test_ragged_groups_equal_scipy_one_by_one_and_undefined_ones_are_nan(statistic, levels):
     rng = np.random.default_rng(levels)
     groups = rng.permutation(np.repeat(np.arange(40), np.arange(40) // 2))
@@ -57,8 +58,8 @@ def test_a_group_that_is_constant_far_from_zero_is_undefined():
     assert values[1] == 1.0
 
 
-@pytest.mark.parametrize("n_levels", [4, 10_000])
-@pytest.mark.parametrize("size", [2, 16, 200])
+@for_each("n_levels", [4, 10_000])
+@for_each("size", [2, 16, 200])
 def test_every_way_to_count_pairs_equals_scipy_on_equal_groups(n_levels, size):
     rng = np.random.default_rng(size)
     groups = rng.permutation(np.repeat(np.arange(6), size))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.metrics.perturbations import (
     EXPERT_WEIGHTS,
@@ -81,7 +82,7 @@ METRICS = {
 }
 
 
-@pytest.mark.parametrize("task", METRICS)
+@for_each("task", METRICS)
 def test_weights_cover_the_metrics_of_the_task_and_sum_to_one(task):
     for weights in EXPERT_WEIGHTS[task].values():
         assert sorted(weights) == METRICS[task]

@@ -153,7 +153,7 @@ FIELDS = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("low", "high", "p_value", "clear"),
     [
         (0.1, 0.9, 0.04, True),
@@ -185,7 +185,7 @@ HUMAN_of_estimate, JUDGE_of_estimate, OTHER = (
 TWO = [0, 0, 1, 1, 2, 2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("found", "said"),
     [
         (
@@ -224,7 +224,7 @@ def test_an_estimate_prints_its_statistic_the_resampled_unit_and_the_number_of_r
     assert all(part in repr(found) for part in said), found
 
 
-@pytest.mark.parametrize("name", ["pearson", "spearman", "kendall", "lins_ccc", "q"])
+@for_each("name", ["pearson", "spearman", "kendall", "lins_ccc", "q"])
 def test_a_named_statistic_is_the_agreement_of_that_name(name):
     statistic = {"lins_ccc": "concordance"}.get(name, name)
     given = {"sources": TWO, "level": "dataset", "seed": 3, "n_resamples": 50}

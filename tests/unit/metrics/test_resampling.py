@@ -166,7 +166,7 @@ def test_all_ways_to_count_pairs_agree(levels):
     np.testing.assert_array_equal(counted_pairs._pairs_by_table(rows)(counts), by_comparing)
 
 
-@pytest.mark.parametrize("statistic", [one for one in STATISTICS if one != "concordance"])
+@for_each("statistic", [one for one in STATISTICS if one != "concordance"])
 def test_resamples_in_which_a_list_is_constant_are_undefined(statistic):
     x = np.array([0.1, 0.1 + 1e-16, 0.3, 0.3])
     rows = scored_rows(x, np.arange(4.0), list("aabb"), None, "dataset")
@@ -225,7 +225,7 @@ def test_the_way_to_count_pairs_depends_on_rows_and_levels_and_changes_nothing(
         np.testing.assert_allclose(one, found[0], atol=1e-12)
 
 
-@pytest.mark.parametrize("statistic", STATISTICS)
+@for_each("statistic", STATISTICS)
 def test_without_a_scored_row_every_resample_is_undefined(statistic):
     rows = ScoredRows.of(
         np.arange(3.0),
@@ -435,7 +435,7 @@ def test_sources_of_all_sizes_equal_those_of_repeated_rows(statistic, limits, or
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("statistic", STATISTICS_of_within_sources)
+@for_each("statistic", STATISTICS_of_within_sources)
 def test_rows_never_drawn_change_nothing_and_none_drawn_is_undefined(statistic):
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(2, 8))

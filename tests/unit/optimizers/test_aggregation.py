@@ -5,6 +5,7 @@ import math
 import dspy
 import numpy as np
 import pytest
+from looping import for_each
 from sklearn.linear_model import BayesianRidge, Ridge
 from tables import LIKERT, judged
 
@@ -133,7 +134,7 @@ def test_lexical_features_are_reported_and_not_taken_unless_allowed():
     assert fit.chosen_ != "lexical"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("gain", "error", "amount"),
     [
         (0.2, 0.1, 0.75),
@@ -390,7 +391,7 @@ def test_between_two_ways_is_the_weighted_mean_of_what_they_predict(first):
     assert way.linear(inside).predict(terms) == pytest.approx(0.7 * before + 0.3 * after)
 
 
-@pytest.mark.parametrize("name", ["overall", "mean", "criteria", "lexical", "between"])
+@for_each("name", ["overall", "mean", "criteria", "lexical", "between"])
 def test_the_judge_scores_what_the_fit_predicts(name):
     rows, judgements, by_name = ways()
     everything = np.arange(len(rows))
@@ -582,7 +583,7 @@ def test_a_sum_adds_its_terms_as_often_as_their_weights_say():
     assert found == pytest.approx(2 * q - 0.5 * mae)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("terms", "message"),
     [
         ((), "one term or more"),

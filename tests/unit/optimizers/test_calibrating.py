@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from optimizing import examples
 from tables import LIKERT as LIKERT_TABLES
 from tables import judged as judged_tables
@@ -405,7 +406,7 @@ def test_pool_and_selection_share_no_source_and_lose_no_rated_row(labels, seed, 
         assert n_pooled == n_sources // 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("n_sources", "each", "n_shown", "n_pooled"),
     [(100, 4, 3, 20), (20, 1, 3, 10), (40, 1, 3, 12), (20, 16, 8, 4), (2, 10, 3, 1)],
 )
@@ -483,8 +484,8 @@ def test_scores_are_points_of_the_judges_scale_wherever_they_lie():
     assert Kappa().value(fitted) == 1.0
 
 
-@pytest.mark.parametrize("objective", ["kappa", "kappa_linear", "-mae", "q + .5*kappa"])
-@pytest.mark.parametrize("missing", ["scale", "judge_scale"])
+@for_each("objective", ["kappa", "kappa_linear", "-mae", "q + .5*kappa"])
+@for_each("missing", ["scale", "judge_scale"])
 def test_without_a_scale_points_are_not_compared(objective, missing):
     known = {"scale": LIKERT_TABLES, "judge_scale": LIKERT_TABLES, missing: None}
     table = judged_tables([1, 5, 3, 2], [1, 5, 3, 3], **known)

@@ -316,7 +316,7 @@ def test_rows_without_a_group_are_grouped_by_source():
     assert rows.groups.tolist() == ["same", "same", "s2"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("examples", "message"),
     [
         ([], "no rated items to learn from; give a non-empty trainset"),
@@ -426,7 +426,7 @@ def test_texts_that_cannot_be_are_refused(texts, why):
         with_texts(ActiveCritic(rubric=RUBRIC), texts)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["", "\n", "x" * 4001, "a\ud800", "a\x1b[31m", "［［ ## x", "<verbatim-1>", "a\ue000"]
 )
 def test_odd_texts_cannot(text):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import dspy
 import numpy as np
 import pytest
+from looping import for_each
 from optimizing import examples as examples_optimizing
 
 from judgesmith.optimizers import RandomDemonstrationSearch
@@ -335,7 +336,7 @@ class TestEveryVariant:
         return model("offline", ledger=None)
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("choices", VARIANTS.values(), ids=VARIANTS)
+    @for_each("choices", VARIANTS.values())
     def test_no_demonstration_scores_itself(self, choices):
         asked, shown = set(), set()
 
@@ -464,7 +465,7 @@ def grades(shown, question="grade"):
     return [one.outputs["score"] for one in shown[question]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("most", "numbers"),
     [(3, "3 0 1 2"), (4, "3 0 1 2 4"), (8, "3 0 1 2 5 8"), (2, "0 1 2"), (12, "3 0 1 2 5 8 12")],
 )

@@ -6,6 +6,7 @@ import re
 import dspy
 import numpy as np
 import pytest
+from looping import for_each
 from optimizing import LIKERT, examples, lm_of, number
 
 from judgesmith.optimizers import ReflectiveSearch, parse_objective, rated_example
@@ -414,7 +415,7 @@ def test_the_rows_to_choose_by_are_not_shown_to_the_model_that_rewrites():
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
+@for_each(
     ("text", "why"),
     [
         ("", "it is empty"),

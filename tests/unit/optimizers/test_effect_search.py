@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from looping import for_each
 
 from benchmarks.harness import NotRun
 from benchmarks.simulated_endpoint.runs import Task
@@ -66,7 +67,7 @@ def test_effects_take_a_strong_option(simulated):
     assert search.expected_ > 0.1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("scores", "members", "sharper"),
     [
         pytest.param([[1, 2] * 10, [1, 2] * 10], (1, 0), 1.0, id="equal answers"),

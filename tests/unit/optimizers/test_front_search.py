@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 from optimizing import examples, lm_of, number
 from tables import LIKERT, judged
 
@@ -152,7 +153,7 @@ def test_a_search_that_was_interrupted_comes_to_the_same_front(tmp_path):
     assert [one.number for one in again.members] == [one.number for one in whole.members]
 
 
-@pytest.mark.parametrize("rows", [0, 99, 100, 250, 400])
+@for_each("rows", [0, 99, 100, 250, 400])
 def test_a_budget_that_ends_leaves_the_front_until_then(rows):
     left = [rows]
     racing = search(rows_left=left)
@@ -347,7 +348,7 @@ def test_scores_are_aggregated_by_the_first_objective_that_looks_at_them():
     assert str(parse_objectives("-calls, -2*calls").leading) == "-calls"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "exact"),
     [
         ("-calls", True),

@@ -249,7 +249,7 @@ def test_several_objectives_stand_between_commas_under_the_same_conditions():
     assert parse_objectives("q; scored >= .95") == parse_objective("q; scored >= .95")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("q,", "at character 3: expected a name or a weight"),
@@ -327,7 +327,7 @@ def test_any_text_is_read_or_refused():
     assert n_read > 100
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "said"),
     [
         ("-d_min", "d_min is better when higher; add it, as in 2*d_min."),
@@ -352,7 +352,7 @@ def test_a_weight_stands_before_a_name_with_or_without_a_star(written):
     assert str(parse_objective(f"pearson + {written}; {written} >= 1")) == "pearson + 2*q; 2*q >= 1"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "meant"),
     [
         ("spearmen", "spearman"),
@@ -514,7 +514,7 @@ def test_the_undefined_counts_as_the_worst():
     )
 
 
-@pytest.mark.parametrize("values", [[], [1.0], [np.nan, np.nan], [1.0, 1.0], [0.0, 1.0]])
+@for_each("values", [[], [1.0], [np.nan, np.nan], [1.0, 1.0], [0.0, 1.0]])
 def test_little_is_enough_to_answer(values):
     seen = Surrogate(
         codes=np.asarray([[1], [2]])[: len(values)],

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from looping import for_each
 from tables import Told
 
 from judgesmith.optimizers import (
@@ -315,8 +316,8 @@ def test_a_space_that_is_used_up_ends_the_search():
     assert one.taken == dict.fromkeys("abc", "2")
 
 
-@pytest.mark.parametrize(("n", "rows"), [(9, {9}), (40, {10, 40}), (100, {10, 20, 100})])
-@pytest.mark.parametrize("n_trials", [1, 2, 13])
+@for_each(("n", "rows"), [(9, {9}), (40, {10, 40}), (100, {10, 20, 100})])
+@for_each("n_trials", [1, 2, 13])
 def test_few_rows_and_few_trials_are_searched_as_well(n, rows, n_trials):
     one = SearchingScreenedSearch(n=n, n_trials=n_trials)
     assert one.search.complete
@@ -378,7 +379,7 @@ def test_fewer_rows_have_fewer_looks():
     assert [screen.n_staying(left) for left in (2, 1)] == [12, 2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "problem"),
     [
         ({"share": 0}, "share and share_again rise"),

@@ -303,7 +303,7 @@ def choice(space, name):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
+@for_each(
     "protocol",
     [
         ActiveCriticConfig(),
@@ -394,7 +394,7 @@ def judged(protocol, *replies, **texts):
 
 
 class TestVanilla:
-    @pytest.mark.parametrize("points", [101, -1, 1e300, float("nan"), float("inf")])
+    @for_each("points", [101, -1, 1e300, float("nan"), float("inf")])
     def test_a_score_outside_is_asked_for_again_and_never_clipped(self, points):
         judgement, questions = judged(VANILLA, grade(points), grade(40))
         assert judgement.score == 40

@@ -488,10 +488,9 @@ def test_a_piece_of_a_text_is_always_found_and_is_what_was_quoted(text, start, l
         assert place.located in {"exact", "normalised"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["a" * 30_000, "ab " * 10_000, "\n" * 30_000, "“" * 30_000, "x" * 30_000 + " the end"],
-    ids=["letters", "words", "lines", "marks", "one word"],
 )
 def test_a_huge_text_is_searched(text):
     find = Locator(text)

@@ -161,7 +161,7 @@ def test_the_token_that_was_written_counts_once_whether_or_not_it_is_listed():
     assert found([twice], ("Yes", "No")).mass == pytest.approx(0.7)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("token", "answers", "start", "mass", "reason"),
     [
         (
@@ -464,7 +464,7 @@ class TestInAnAnswer:
         assert found["rest"].reason == "there is no answer to be weighed"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "said", "refused"),
     [
         (400, "Unknown parameter: top_logprobs", True),
@@ -654,7 +654,7 @@ class TestWhereThereAreNone:
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
+@for_each(
     ("reduction", "answers", "expected"),
     [
         ("mean", "1145", 43.75),

@@ -14,6 +14,7 @@ from dspy.utils.exceptions import AdapterParseError
 from exporting import saved_judge
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.metrics import spearman
 from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, score_batch
@@ -79,7 +80,7 @@ def judge_on(scale, **form):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(("form", "name"), FORMS_ON_SCALES)
+@for_each(("form", "name"), FORMS_ON_SCALES)
 def test_every_item_is_scored_on_a_level_of_the_scale_and_told_in_percent(name, form):
     scale = SCALES[name]
     levels = {percent_of(level_of(share, scale), scale) for share in range(101)}
@@ -91,7 +92,7 @@ def test_every_item_is_scored_on_a_level_of_the_scale_and_told_in_percent(name, 
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(("form", "name"), FORMS_ON_SCALES)
+@for_each(("form", "name"), FORMS_ON_SCALES)
 def test_templates_give_the_bytes_that_dspy_sends_and_read_what_it_reads(name, form):
     judge = judge_on(SCALES[name], **form)
     inputs = {"source": SOURCE, "context": None, "response": RESPONSES[0], "assessments": "- a: 1."}
@@ -133,7 +134,7 @@ def test_ends_of_criteria_and_assessments_are_worded_on_the_scale():
     assert assessments_text(assessed, WORDS) == "- a: fair. So so."  # halves go to the middle
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "scale", "percent"),
     [
         ("4", FIVE, 75.0),
@@ -152,7 +153,7 @@ def test_answers_are_read_leniently_on_their_scale(answer, scale, percent):
     assert percent_of(found["score"], scale) == pytest.approx(percent)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "scale"),
     [("6", FIVE), ("0", FIVE), ("4/10", FIVE), ("excellent", WORDS), ("fair or good", WORDS)],
 )
@@ -189,7 +190,7 @@ def test_a_level_is_the_one_nearest_to_what_is_meant(name):
         assert distance == pytest.approx(nearest)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("scale", "message"),
     [
         ({"low": 0.5, "high": 5}, "at most 101 whole points"),

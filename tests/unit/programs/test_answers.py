@@ -40,7 +40,7 @@ class TestSections:
         found = split_answer(text, ["explanation", "score"])
         assert found == {"explanation": "a\r\nb", "score": "85"}
 
-    @pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
+    @for_each("end", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
     def test_no_other_character_starts_a_line(self, end):
         text = (
             f"[[ ## explanation ## ]]\nquote:{end}[[ ## score ## ]]{end}100\n[[ ## score ## ]]\n9"
@@ -61,7 +61,7 @@ class TestSections:
         with pytest.raises(ValueError, match="gives the field score twice"):
             split_answer(text, ["score"])
 
-    @pytest.mark.parametrize(
+    @for_each(
         "header",
         [
             "[[ ## Score ## ]]",
@@ -103,14 +103,14 @@ class TestScores:
         assert repr(read_field("85", int)) == "85"
         assert read_field("85.5", int) == 85.5
 
-    @pytest.mark.parametrize("text", ["", "good", "4 out of 5", "1e3", "nan", "80-90"])
+    @for_each("text", ["", "good", "4 out of 5", "1e3", "nan", "80-90"])
     def test_what_is_no_number_is_refused(self, text):
         with pytest.raises(ValueError, match="expected one number from 0 to 100"):
             read_field(text, int)
 
 
 class TestRecords:
-    @pytest.mark.parametrize(
+    @for_each(
         "text",
         [
             '[{"criterion": "fluency", "explanation": "Reads well.", "score": "85/100"}]',
@@ -149,7 +149,7 @@ class TestRecords:
         with pytest.raises(ValueError):
             read(text)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("text", "said"),
         [
             ('[{"criterion": "a", "explanation": "b"}]', "0.score: Field required"),
@@ -186,7 +186,7 @@ class TestRecords:
         with pytest.raises(ValueError):
             read(text % ("9" * 10_000))
 
-    @pytest.mark.parametrize(
+    @for_each(
         "text",
         [
             '["' * 100_000,
@@ -239,13 +239,13 @@ SEVERAL = {"assessments": list[Assessment]}
 
 
 class TestAnswersWithoutSections:
-    @pytest.mark.parametrize("text", ["85", " **85/100**\n", "```\n85\n```", "Score: 85", "85分"])
+    @for_each("text", ["85", " **85/100**\n", "```\n85\n```", "Score: 85", "85分"])
     def test_the_only_field_that_was_asked_for_may_stand_alone(self, text):
         assert read_answer(text, {"score": int}) == {"score": 85}
         with pytest.raises(ValueError, match="lacks the field explanation, score"):
             read_answer(text, RATED)
 
-    @pytest.mark.parametrize(
+    @for_each(
         "text",
         [
             "I'm sorry, but I can't judge this.",
@@ -259,7 +259,7 @@ class TestAnswersWithoutSections:
         with pytest.raises(ValueError, match="the answer lacks the field score"):
             read_answer(text, {"score": int})
 
-    @pytest.mark.parametrize(
+    @for_each(
         "text",
         [
             'Here you go: {"score": 55} Anything else?',
@@ -272,7 +272,7 @@ class TestAnswersWithoutSections:
     def test_one_object_is_read_wherever_it_stands(self, text):
         assert read_answer(text, {"score": int}) == {"score": 55}
 
-    @pytest.mark.parametrize(
+    @for_each(
         "text",
         [
             'First {"score": 55}, or rather {"score": 40}.',
@@ -288,9 +288,7 @@ class TestAnswersWithoutSections:
         with pytest.raises(ValueError, match=r"lacks the field|another score|two JSON|breaks off"):
             read_answer(text, {"score": int})
 
-    @pytest.mark.parametrize(
-        "said", ["yes", '"Yes."', "True", "true", "Yes, it is.", "Answer: yes"]
-    )
+    @for_each("said", ["yes", '"Yes."', "True", "true", "Yes, it is.", "Answer: yes"])
     def test_yes_has_several_words(self, said):
         scale = Scale.categorical("no", "yes")
         text = f"[[ ## score ## ]]\n{said}"
@@ -303,7 +301,7 @@ class TestAnswersWithoutSections:
         with pytest.raises(ValueError, match="the answer lacks the field description"):
             read_answer("I'm sorry, but I can't help.", {"description": str})
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("text", "said"),
         [
             ('{"explanation": "a", "score": 100}{"explanation": "b", "score": 5}', "Multiple"),
@@ -365,7 +363,7 @@ def read_answer_json(text):
     return shaped(value, list[Assessment], "assessments")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         [A, B],
@@ -392,7 +390,7 @@ def test_scores_alone_may_stand_by_name():
     assert found == [{"criterion": "a", "score": 85}, {"criterion": "b", "score": "40/100"}]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         {"assessments": [A], "corrected": [B]},
@@ -418,7 +416,7 @@ def test_a_key_that_is_given_in_two_spellings_is_given_twice():
     assert spelled({"Score": 1, "Mood": 2}, ["score"]) == {"score": 1, "Mood": 2}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"{json.dumps([A])} or rather {json.dumps([B])}",
@@ -459,7 +457,7 @@ class TestScoresInWords:
 
 
 class TestLists:
-    @pytest.mark.parametrize(
+    @for_each(
         "text",
         [
             '["one", "two [2]"]',
@@ -491,7 +489,7 @@ def test_proposed_criteria_are_read_in_all_these_shapes():
         assert [dict(each) for each in found.root] == [one]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["[[" * 50_000, '[{"a' * 25_000, "[ " * 50_000, "- " * 50_000, "-\n" * 50_000, '["' * 50_000],
 )
@@ -542,7 +540,7 @@ def stands(text, said, answers=PERCENTS, field="score"):
     return None if place is None else (text[slice(*place)], text[: place[0]])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "said", "expected"),
     [
         ("85", "85", "85"),
@@ -619,7 +617,7 @@ def test_records_in_an_object_and_behind_a_fence_are_found():
     assert in_records(text, wit="7", pun="8", lack="9").keys() == {"wit", "pun"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "[{'criterion': 'wit', 'score': 7}]",
@@ -631,7 +629,6 @@ def test_records_in_an_object_and_behind_a_fence_are_found():
         "",
         "[" * 100_000,
     ],
-    ids=range(8),
 )
 def test_faulty_json_and_other_numbers_have_no_place(text):
     assert in_records(f"[[ ## assessments ## ]]\n{text}", wit="7") == {}

@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from looping import for_each
 from pydantic import ValidationError
 
 from judgesmith.programs import (
@@ -492,7 +493,7 @@ def test_agreement_that_was_measured_or_not_passes(agreement):
     assert SavedAgreement.model_validate(agreement).plain == agreement
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("agreement", "said"),
     [
         ({"heldout": 5}, "heldout: expected fields by name"),

@@ -116,7 +116,7 @@ def test_without_rules_and_supervisor_nothing_of_them_is_written():
         saved_panel(rules=None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("update", "said"),
     [
         ({"question": (Slot(name="response", fenced=True),)}, "shows annotations and response"),
@@ -206,7 +206,7 @@ def test_annotators_in_a_saved_panel_become_one_row_with_one_list():
 TEN = Entry(numbers=(1, 3), location='"at ten"', severity="4", explanation="It was nine.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "answer",
     [
         'Annotations: 1, 3|Location: "at ten"|Severity: 4|Explanation: It was nine.',
@@ -264,7 +264,7 @@ def test_any_text_is_read_or_refused(answer):
     assert all(one.numbers or one.location for one in found) or not found
 
 
-@pytest.mark.parametrize("piece", ["Location: a\n", "* ", "Annotations: 1\n", "(1) ", "Error 1:\n"])
+@for_each("piece", ["Location: a\n", "* ", "Annotations: 1\n", "(1) ", "Error 1:\n"])
 def test_a_huge_answer_is_read_at_once(piece):
     assert len(_read(piece * 100_000)) <= 1000
 
@@ -293,7 +293,7 @@ def found(*entries, given=GIVEN, response=REPORT):
     return said, n_dropped
 
 
-@pytest.mark.parametrize(
+@for_each(
     "entry",
     [
         Entry(numbers=(1, 3), location="at ten", severity="1"),
@@ -307,7 +307,7 @@ def test_an_entry_that_stands_is_as_severe_as_the_severest_that_it_merges(entry)
     assert found(entry) == ([("at ten", 4, ("a", "b"))], 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "entry",
     [
         Entry(numbers=(1,), location="at noon, in the rain and snow"),
@@ -536,7 +536,7 @@ def test_scores_are_read_as_models_write_them(text, score):
     assert DISTILLED.read(f"Errors: none\n{text}")["score"] == score
 
 
-@pytest.mark.parametrize("text", ['said "yes" and', "Overall score: 3", "a\nb", "«x» y", "it's"])
+@for_each("text", ['said "yes" and', "Overall score: 3", "a\nb", "«x» y", "it's"])
 def test_what_is_written_for_training_is_read_back_with_its_places(text):
     response = f"First {text} last."
     errors = [

@@ -6,6 +6,7 @@ import gc
 import dspy
 import pytest
 from exporting import saved_judge, saved_of
+from looping import for_each
 
 import judgesmith
 from judgesmith.programs import ActiveCritic, score_batch
@@ -281,7 +282,7 @@ def test_a_run_that_is_given_up_leaves_things_as_they_were():
 ERROR = ErrorSpan(text="1998", severity=4, explanation="The source says 1989.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wanted", "judgement", "said"),
     [
         ({"at_least": 50}, Judgement(score=50), []),
@@ -315,7 +316,7 @@ def test_what_falls_short_is_said(wanted, judgement, said):
     assert Expectation(**wanted).shortcomings(judgement) == said
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wanted", "message"),
     [
         ({"at_least": -1}, r"at_least is in points from 0 to 100 here; got -1\."),

@@ -51,7 +51,7 @@ def judged(protocol, answers):
     return judgement, [one.predictor for one in asked]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("protocol", "answers", "score", "explanation", "criteria", "asked"),
     [
         (DirectConfig(answers="1..5"), [said(4)], 75, "", {}, ["whole"]),
@@ -86,10 +86,6 @@ def judged(protocol, answers):
             },
             ["check_1_1", "check_1_2", "check_2_1"],
         ),
-    ],
-    ids=[
-        *("the whole", "samples", "criteria", "explained criteria", "explained whole"),
-        *("not explained", "explained samples", "checklist"),
     ],
 )
 def test_answers_become_scores_and_words(protocol, answers, score, explanation, criteria, asked):
@@ -267,7 +263,7 @@ def f1(shared, n_response, n_reference):
     return 200 * shared / (n_response + n_reference)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("choices", "score"),
     [
         # Words the, bridge, opened of six; bridge, opened of three.
@@ -319,7 +315,7 @@ def test_a_text_in_any_script_is_like_itself(metric, text):
         assert judged_reference(item, metric=metric).score > 49
 
 
-@pytest.mark.parametrize("metric", ALL)
+@for_each("metric", ALL)
 def test_nothing_in_common_is_zero_and_nothing_to_compare_with_unscored(metric):
     for empty in ("", " \n"):
         item = RatedItem(response=empty, references=("the bridge",))

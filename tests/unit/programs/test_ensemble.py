@@ -546,7 +546,7 @@ def test_judges_that_grade_nothing_give_errors_without_severity():
     assert merged(a=[error("ten", None)], b=[error("ten", None)])[0].error.severity is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given_error", "invented"),
     [
         (ErrorSpan(text="moon", located="unresolved"), True),
@@ -615,7 +615,7 @@ def test_deviation_is_two_standard_deviations_and_one_level_from_the_mean(levels
     assert list(apart(levels, "deviation")) == (expected if len(levels) > 2 else [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("levels", "expected"),
     [
         ([4, 4, 4, 4, 2], ("4",)),

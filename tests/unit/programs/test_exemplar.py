@@ -538,7 +538,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("compared", "s", "affine", "level"), TABLE)
+@for_each(("compared", "s", "affine", "level"), TABLE)
 def test_scores_are_those_worked_by_hand(compared, s, affine, level):
     n = len(compared)
     assert comparison_sum(compared) == pytest.approx(s)

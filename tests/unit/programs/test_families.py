@@ -408,8 +408,8 @@ class TestInstalledFamilies:
             family_of("strict")
 
 
-@pytest.mark.parametrize("place", ["no.such.module:Judge", "json:NoJudge", ":Judge", ""])
-@pytest.mark.parametrize("part", ["judge", "questions"])
+@for_each("place", ["no.such.module:Judge", "json:NoJudge", ":Judge", ""])
+@for_each("part", ["judge", "questions"])
 def test_a_part_that_cannot_be_imported_is_named(part, place):
     broken = replace(family_of("direct"), name="broken", **{part: place})
     said = (

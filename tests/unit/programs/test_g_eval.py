@@ -8,6 +8,7 @@ import loopback_completions
 import numpy as np
 import pytest
 from exporting import saved_judge
+from looping import for_each
 from scripted_steps import program_of, scripted
 
 import judgesmith
@@ -85,7 +86,7 @@ def how_of(weighting):
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("choices", "replies", "score", "how"),
     [
         # 3 with .3, 4 with .5, 5 with .1 of .9 listed: 3.4 / .9 points, from 1 to 5
@@ -111,7 +112,6 @@ def how_of(weighting):
             ("probabilities", 0, 75, 0.6, ""),
         ),
     ],
-    ids=["probabilities", "one is enough", "samples", "stated", "one among samples"],
 )
 def test_the_score_of_the_whole_and_how_it_came_about(choices, replies, score, how):
     judgement, asked = judged(WHOLE.model_copy(update=choices), *replies)
@@ -236,9 +236,7 @@ class TestSteps:
         lm, _ = scripted(lambda request: answered(steps="1. Look." if request.sample else "\n"))
         assert STEPS.written(lm, task="", criterion="wit: Funny?") == ("Look.",)
 
-    @pytest.mark.parametrize(
-        "text", ["", "\n \n", "x" * 601, "\n".join("abcdefghijklmn"), "<verbatim-0>"]
-    )
+    @for_each("text", ["", "\n \n", "x" * 601, "\n".join("abcdefghijklmn"), "<verbatim-0>"])
     def test_what_could_not_stand_in_a_question_is_refused(self, text):
         with pytest.raises(ValueError, match="step"):
             STEPS.read(text)

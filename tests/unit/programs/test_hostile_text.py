@@ -94,7 +94,7 @@ class TestTheModelThatObeysEverything:
         assert forging.fooled("vanilla", "source", hostile.TEXTS["a fence of zeros"])
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("variant", forging.VARIANTS)
+    @for_each("variant", forging.VARIANTS)
     def test_no_text_fools_it_wherever_it_stands(self, variant):
         def trial(name, place):
             return forging.fooled(variant, place, hostile.TEXTS[name])
@@ -194,7 +194,7 @@ class TestRubrics:
     """Task and criteria stand outside of fences, so that no rubric can hold a marker."""
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("part", ["task", "definition", "worst", "best", "name"])
+    @for_each("part", ["task", "definition", "worst", "best", "name"])
     def test_a_rubric_holds_a_text_without_markers_or_refuses_it(self, part):
         refused = []
         for name, text in {**hostile.TEXTS, **hostile.UNSENDABLE}.items():
@@ -313,7 +313,7 @@ class TestAnswersThatQuote:
                 read_answer(answer, {"score": int})
 
     @pytest.mark.no_cover
-    @pytest.mark.parametrize("filling", ["\n", " ", "\n ", "[[ ", "< ", "</", "*", "`"])
+    @for_each("filling", ["\n", " ", "\n ", "[[ ", "< ", "</", "*", "`"])
     def test_long_runs_of_anything_are_read_in_no_time(self, filling):
         """A pattern that tries a run in every way would take hours for these."""
         text = filling * 1_000_000

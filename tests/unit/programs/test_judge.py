@@ -6,6 +6,7 @@ import math
 import dspy
 import pytest
 from dspy.utils.callback import BaseCallback
+from looping import for_each
 from optimizing import Engine
 
 from judgesmith.programs import ActiveCritic, score_batch
@@ -192,7 +193,7 @@ FEW = ProbabilitiesOf(field="better", answers=("first", "second"), top=5)
 MANY = ProbabilitiesOf(field="score", answers=tuple(map(str, range(101))))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lm", "plain", "short"),
     [
         (model("offline", ledger=None), {"temperature": 0.0}, {"max_tokens": 64}),
@@ -201,7 +202,6 @@ MANY = ProbabilitiesOf(field="score", answers=tuple(map(str, range(101))))
         (dspy.LM("openai/o3"), {}, {"max_completion_tokens": 64}),
         (model("openai/gpt-4o-mini", ledger=None, temperature=None), {}, {"max_tokens": 64}),
     ],
-    ids=["offline", "DSPy's", "refuses a temperature", "DSPy's that refuses", "made without"],
 )
 def test_settings_are_those_of_the_protocol_as_far_as_the_model_takes_them(lm, plain, short):
     assert call_config(Sampling(), lm) == plain
@@ -209,7 +209,7 @@ def test_settings_are_those_of_the_protocol_as_far_as_the_model_takes_them(lm, p
     assert call_config(Sampling(temperature=0.5, max_tokens=64), lm) == {**warm, **short}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "options", "wanted", "top"),
     [
         ("openai/gpt-4o-mini", {}, None, None),
@@ -224,8 +224,8 @@ def test_alternatives_are_asked_for_where_probabilities_are_wanted(name, options
     assert found == ({} if top is None else {"logprobs": True, "top_logprobs": top})
 
 
-@pytest.mark.parametrize("wanted", [None, FEW, MANY])
-@pytest.mark.parametrize("temperature", [None, 0.7])
+@for_each("wanted", [None, FEW, MANY])
+@for_each("temperature", [None, 0.7])
 def test_settings_are_made_once_for_each_kind_of_call(temperature, wanted):
     settings = BoundModel(model("offline", ledger=None), Sampling(temperature=0.2))
     found = settings.settings(temperature, wanted)

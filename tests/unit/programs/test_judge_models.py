@@ -475,7 +475,7 @@ def test_errors_take_points_from_the_best_score_and_have_places(scripted):
     assert "lists no error" in score_batch(judge, [item], lm=lm)[0].problem
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "answer", "score"),
     [
         ("critiquellm", "Gut. {'综合得分': 7.5}", 7.5),

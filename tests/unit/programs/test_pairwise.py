@@ -7,6 +7,7 @@ import dspy
 import pytest
 from comparer import Comparer, by_worth
 from exporting import saved_judge
+from looping import for_each
 
 from judgesmith.programs import (
     DirectJudge,
@@ -64,8 +65,8 @@ def ranked(chances, **how):
 
 
 class TestRanks:
-    @pytest.mark.parametrize("ranking", ["beam", "all"])
-    @pytest.mark.parametrize("n", [2, 3, 5, 8])
+    @for_each("ranking", ["beam", "all"])
+    @for_each("n", [2, 3, 5, 8])
     def test_follow_a_judge_that_is_sure(self, ranking, n):
         model = Comparer(by_worth(1.0))
         found = scores(PairwiseJudge(ranking=ranking), of_source(range(n)), model)
@@ -137,7 +138,7 @@ class TestBeam:
 
 
 class TestCalls:
-    @pytest.mark.parametrize("n", [2, 3, 4, 7, 16])
+    @for_each("n", [2, 3, 4, 7, 16])
     def test_are_those_of_a_merge_sort_in_both_orders(self, n):
         model = Comparer(by_worth(0.9))
         scores(PairwiseJudge(), of_source(range(n)), model)

@@ -13,6 +13,7 @@ from statistics import fmean
 
 import dspy
 import pytest
+from looping import for_each
 
 from judgesmith.programs import DirectJudge, iter_scores, score_batch
 from judgesmith.programs.families.modules import ChecklistJudge, GEvalJudge
@@ -211,7 +212,7 @@ class TestFaults:
         assert found[9].problem == "not asked: max_calls is reached"
         assert found[9].reason is Reason.OVER_BUDGET
 
-    @pytest.mark.parametrize("status", [401, 402, 403, 404, 405, 407, None])
+    @for_each("status", [401, 402, 403, 404, 405, 407, None])
     def test_a_fault_of_the_set_up_is_raised(self, status):
         executor = Clock(faults={2: ModelError("wrong key", status=status)})
         with pytest.raises(ModelError, match="wrong key"):

@@ -198,8 +198,8 @@ def test_a_server_with_log_probabilities_and_one_without():
 # Other families give labels, too, where they answer on two labels or on labels in an order.
 
 
-@pytest.mark.parametrize("family", ["active-critic", "direct", "explain-eval", "g-eval"])
-@pytest.mark.parametrize("labels", [("wrong", "right"), ("bad", "so-so", "good")])
+@for_each("family", ["active-critic", "direct", "explain-eval", "g-eval"])
+@for_each("labels", [("wrong", "right"), ("bad", "so-so", "good")])
 def test_other_families_answer_on_labels(family, labels):
     scale = Scale.of_labels(*labels, positive=labels[-1], ordered=True)
     choices = {"variant": "coarse"} if family == "active-critic" else {"asks": "overall"}

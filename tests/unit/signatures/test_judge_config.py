@@ -451,7 +451,7 @@ def test_a_key_that_stands_twice_is_refused_with_both_lines(text, line):
         read_yaml(text)
 
 
-@pytest.mark.parametrize("key", ["yes", "on", "5", "1.5", "null", "~", "[a]"])
+@for_each("key", ["yes", "on", "5", "1.5", "null", "~", "[a]"])
 def test_a_key_that_yaml_reads_as_something_else_wants_quotes(key):
     with pytest.raises(ValueError, match="line 1: expected a text as key"):
         read_yaml(f"{key}: text")
@@ -470,7 +470,7 @@ def test_parts_can_still_be_merged():
     assert read_yaml(text)["other"] == {"a": 1, "b": 2}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["a: [1", "a: b: c", "\t- a", "a: 1\n---\nb: 2", "!!python/object/apply:os.getcwd []", "\x00"],
 )
@@ -502,7 +502,7 @@ def test_text_of_several_lines_is_written_as_a_block():
     assert write_yaml({"task": "One.\nTwo.\n"}) == "task: |\n  One.\n  Two.\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "tagged", ["!!int ''", "!!bool ''", "!!float ''", "!!timestamp x", "!!set [a]", "!!binary a"]
 )
 def test_a_tag_is_refused_with_its_line(tagged):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.programs.families import reference as module
 from judgesmith.programs.families.reference import (
@@ -90,7 +91,7 @@ class TestAssessment:
         assert '"score":85}' in one.model_dump_json()
         assert '"score":85.5}' in one.model_copy(update={"score": 85.5}).model_dump_json()
 
-    @pytest.mark.parametrize("score", ["good", None, True, [1], 10**400, "9" * 400])
+    @for_each("score", ["good", None, True, [1], 10**400, "9" * 400])
     def test_a_score_that_is_no_number_is_refused(self, score):
         with pytest.raises(ValueError, match="expected one number"):
             Assessment(criterion="a", explanation="b", score=score)
@@ -119,7 +120,7 @@ def joined(several):
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         (("a", "b", "c"), ("a", None, "bc")),
@@ -331,7 +332,7 @@ def test_it_is_the_same_after_a_way_through_json():
     assert PanelWeights.model_validate(plain) == weights
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "message"),
     [
         ({"weights": (1,)}, "of one length; got 2, 2, 2, 1"),
@@ -416,7 +417,7 @@ def test_it_is_the_same_after_a_way_through_json_calibration():
     assert Calibration.model_validate_json(json.dumps(learned.model_dump(mode="json"))) == learned
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"values": (1, 3)},

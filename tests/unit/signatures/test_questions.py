@@ -43,7 +43,7 @@ RUBRIC = Rubric(criteria={"fluency": "Is it well written?", "faithfulness": "Is 
 FLUENCY, FAITHFULNESS = RUBRIC.criteria
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "shown"),
     [
         *((name, "response") for name in ("Fluency", "grammaticality", "Spelling and style")),
@@ -85,7 +85,7 @@ def test_a_criterion_says_what_the_lowest_and_the_highest_score_mean():
     assert said.endswith("Excellent means: I laugh.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("choices", "said"),
     [
         (
@@ -138,8 +138,8 @@ def test_instructions_inputs_and_fences_stay_as_they_are(signature, way):
     assert untrusted_fields(found) == untrusted_fields(signature)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("signature", WITH_ONE_SCORE)
+@for_each("way", WAYS)
+@for_each("signature", WITH_ONE_SCORE)
 def test_what_is_still_asked_for_is_described_as_before(signature, way):
     before = described(signature.output_fields)
     found = described(with_explanation(signature, way).output_fields)
@@ -202,7 +202,7 @@ ALL_INFERRING = (
 OURS = {"how_many", "fewest", "most", "read_so_far"}
 
 
-@pytest.mark.parametrize("signature", ALL_INFERRING)
+@for_each("signature", ALL_INFERRING)
 def test_everything_from_texts_or_models_stands_between_fences(signature):
     outside = set(untrusted_fields(signature))
     assert outside == set(signature.input_fields) - OURS
@@ -218,7 +218,7 @@ def test_these_are_all_the_questions():
     assert found == set(ALL_INFERRING)
 
 
-@pytest.mark.parametrize("signature", ALL_INFERRING)
+@for_each("signature", ALL_INFERRING)
 def test_no_note_for_developers_is_sent_to_the_model(signature):
     inputs = dict.fromkeys(signature.input_fields, "x")
     text = "\n".join(one["content"] for one in FencedAdapter().format(signature, [], inputs))
@@ -318,20 +318,20 @@ def test_edits_beyond_the_text_are_refused() -> None:
 ALL_SCORING = [GradeResponse, RateByCriteria, AssessCriteria, AssessCriterion, ScoreOverall]
 
 
-@pytest.mark.parametrize("signature", ALL_SCORING)
+@for_each("signature", ALL_SCORING)
 def test_every_text_from_outside_is_marked(signature):
     own = {"task", "criteria", "criterion"}
     assert set(untrusted_fields(signature)) == set(signature.input_fields) - own
 
 
-@pytest.mark.parametrize("signature", ALL_SCORING)
+@for_each("signature", ALL_SCORING)
 def test_every_field_is_described_and_the_fences_are_explained(signature):
     fields = {**signature.input_fields, **signature.output_fields}
     assert all(field.json_schema_extra["desc"] for field in fields.values())
     assert "verbatim tags" in signature.instructions
 
 
-@pytest.mark.parametrize("signature", ALL_SCORING)
+@for_each("signature", ALL_SCORING)
 def test_marking_shows_nothing_to_the_model(signature):
     assert signature.input_fields["source"].annotation is str
 
@@ -342,7 +342,7 @@ def test_reasons_come_before_scores():
     assert list(Assessment.model_fields) == ["criterion", "explanation", "score"]
 
 
-@pytest.mark.parametrize("signature", ALL_SCORING)
+@for_each("signature", ALL_SCORING)
 def test_instructions_name_no_order_of_explanation_and_score(signature):
     words = signature.instructions.lower()
     assert not any(word in words for word in ("explain", "explanation", "first", "before", "then"))

@@ -154,7 +154,7 @@ def test_a_file_that_is_no_rubric_is_refused_with_place_and_reason(text, said):
     assert not any(word in words for word in ("pydantic", "Input should", "Extra inputs", "String"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("Fluency", "fluency"),
@@ -269,9 +269,7 @@ def test_the_worst_end_is_zero_and_the_best_end_one(scale):
     assert scale.fraction(best) == 1
 
 
-@pytest.mark.parametrize(
-    "text", ["1..5", "1:5", "1 to 5", "1,5", " 1 .. 5 ", "1.0..5e0", "1 TO 5", "1-5"]
-)
+@for_each("text", ["1..5", "1:5", "1 to 5", "1,5", " 1 .. 5 ", "1.0..5e0", "1 TO 5", "1-5"])
 def test_a_range_is_written_in_several_ways(text):
     assert Scale.parse(text) == Scale(low=1, high=5)
 
@@ -292,7 +290,7 @@ def test_ends_may_be_negative_and_broken():
     assert str(Scale(low=0, high=12_345_678.5)) == "0..12345678.5"
 
 
-@pytest.mark.parametrize("text", ["", "5", "1..", "..5", "one..five", "1..5..9", "1...5"])
+@for_each("text", ["", "5", "1..", "..5", "one..five", "1..5..9", "1...5"])
 def test_anything_else_is_no_range(text):
     with pytest.raises(ValueError, match=r"written LOW\.\.HIGH, as in 1\.\.5; got"):
         Scale.parse(text)
@@ -352,7 +350,7 @@ class TestWhatAnAnswerMayBe:
     def test_numbers_of_numpy(self, number):
         assert number in Scale(low=1, high=5, kind="integer")
 
-    @pytest.mark.parametrize("other", [True, None, "4", float("nan"), 10**400, [4], 4j])
+    @for_each("other", [True, None, "4", float("nan"), 10**400, [4], 4j])
     def test_nothing_else(self, other):
         assert other not in Scale(low=0, high=5)
 
@@ -366,7 +364,7 @@ class TestReadingAnAnswer:
     def test_a_number_is_read_from_text(self):
         assert Scale(low=0, high=1).read(" 0.25 ") == 0.25
 
-    @pytest.mark.parametrize("answer", ["fine", "", "nan", "6", None, True, b"3", [3], 10**400])
+    @for_each("answer", ["fine", "", "nan", "6", None, True, b"3", [3], 10**400])
     def test_everything_else_is_refused_with_what_was_expected(self, answer):
         with pytest.raises(ValueError, match=r"expected an answer on the scale 1\.\.5; got"):
             Scale(low=1, high=5).read(answer)
@@ -540,7 +538,7 @@ def test_any_text_is_one_number_or_refused(text):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "score" + " " * 95,

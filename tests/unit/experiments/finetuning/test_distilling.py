@@ -4,6 +4,7 @@ import json
 
 import hostile
 import pytest
+from looping import for_each
 from students import write_data
 
 from judgesmith.data.items import DataSet, grouped
@@ -247,7 +248,7 @@ def test_errors_are_told_in_the_order_of_the_text_and_what_is_missing_last():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("score", "errors", "reason"),
     [
         (100, [at(0, 3)], CONTRADICTS),
@@ -294,7 +295,7 @@ def test_a_mean_of_five_levels_is_a_multiple_of_five():
 ARTICLE = " ".join(f"word{n}" for n in range(60))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         ARTICLE,
@@ -309,7 +310,7 @@ def test_an_input_is_known_in_another_edition(text):
     assert text in KnownInputs([ARTICLE])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from looping import for_each
 
 from judgesmith import InputError
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
@@ -298,7 +299,7 @@ def several_seeds(board):
     return board.model_copy(update={"blocks": blocks, "over_seeds": over_seeds(blocks)})
 
 
-@pytest.mark.parametrize("text", ["\\end{table}", "50% $x$", "a\nb", "é~^", '"[x]"'])
+@for_each("text", ["\\end{table}", "50% $x$", "a\nb", "é~^", '"[x]"'])
 def test_nobodys_name_is_a_command_of_latex(text):
     shown = latex_cell(text)
     assert "\n" not in shown

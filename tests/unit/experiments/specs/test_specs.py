@@ -182,7 +182,7 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_the_file(folder):
     assert [line.partition(":")[0] for line in said_of(text, folder)] == ["6", "7", "16"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -316,7 +316,7 @@ def test_a_rubric_is_read_from_beside_the_specification(tmp_path):
         spec_of(text, folder=str(tmp_path / "elsewhere"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("judge", "optimizer", "said"),
     [
         (
@@ -480,7 +480,7 @@ def test_every_template_is_read_without_any_data(name, monkeypatch):
     assert len({cell.id for cell in cells}) == len(cells)
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@for_each("name", PAPERS)
 def test_every_template_of_a_paper_says_what_it_reproduces_and_what_it_cannot(name):
     assert "# Reproduces: " in template_text(name)
     assert "# Cannot: " in template_text(name)

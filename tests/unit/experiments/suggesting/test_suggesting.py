@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import for_each
 
 from judgesmith.data import DataError, read_items
 from judgesmith.data.items import DataSet
@@ -233,14 +234,14 @@ def test_a_heading_says_criterion_and_scale_and_is_read_again(name, scale):
     assert form.scales == {name: scale}
 
 
-@pytest.mark.parametrize("name", ["=cmd()", "+a", "@b", "a: b", "from 1 (worst)", "a; -b"])
+@for_each("name", ["=cmd()", "+a", "@b", "a: b", "from 1 (worst)", "a; -b"])
 def test_hostile_names_of_criteria_are_read_again_and_start_no_formula(name):
     column = heading(name, Scale.parse("1..5"))
     assert column[0] not in "=+-@"
     assert list(RatingForm.of([*MARKS, column]).columns) == [name]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "names",
     [
         ["response", "clear: a number from 1 (worst) to 5 (best)"],

@@ -5,6 +5,7 @@ import re
 import sys
 
 import pytest
+from looping import for_each
 
 from judgesmith.experiments.specs import Spec, cells_of
 from judgesmith.experiments.tracking import TrackingError
@@ -20,7 +21,7 @@ from judgesmith.experiments.tracking.client import (
 # Addresses of tracking servers, and MLflow that is not installed.
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         "http://127.0.0.1:5000",
@@ -37,7 +38,7 @@ def test_addresses_that_mlflow_knows_are_taken(address):
     assert "secret" not in shown_address(address)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     ["localhost:5000", "mlruns", "ftp://host", "http://", "http://h:99999", "http://h:x", " "],
 )

@@ -62,7 +62,7 @@ def jobs(criterion, texts=TEXTS, **changed):
     ]
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
+@for_each("criterion", CRITERIA)
 def test_three_sentences_have_room_for_fifteen_errors_one_after_the_other(criterion):
     counts = Counts()
     for _, found in sequences(jobs(criterion), 15, seed=0, counts=counts):
@@ -84,7 +84,7 @@ def test_errors_of_a_text_are_kept_where_more_are_put_in():
     assert [one.n_errors for one in found] == [4, 5, 6]
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
+@for_each("criterion", CRITERIA)
 def test_no_text_of_a_sequence_comes_back_however_often_a_word_is_there(criterion):
     for text in ("so " * 60 + "so.", 'He said "yes". She said "no". They said "maybe".'):
         for seed in range(3):
@@ -166,7 +166,7 @@ def standing(target):
     return [[target.text[start:end] for start, end in one.spans] for one in target.errors]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "places", "shown"),
     [
         ("left Rome", "left Oslo", [("Rome", "Oslo")], [["Oslo"]]),
@@ -399,7 +399,7 @@ def test_where_everything_is_wrong_already_there_is_no_room(kind):
     assert found is None or found.errors[1].removed == ("",)  # beside it, apart by a blank
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -424,7 +424,7 @@ def test_any_text_is_changed_or_left_alone(text):
 ONE = '{"number": 1, "was": "a", "now": "b", "explanation": "x\\n y"}'
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"[{ONE}]",
@@ -445,7 +445,7 @@ def test_errors_come_in_the_order_of_their_numbers():
     assert [(one.was, one.now) for one in reported_errors(text, 2)] == [("", "a"), ("b", "")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "n"),
     [
         ("[]", 1),

@@ -318,7 +318,7 @@ def test_a_name_is_found_however_it_is_written():
     assert rule_kinds(SubAspect(criterion="c", name="Order_of  Sentences"))[1] == "reordering"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "definition", "kinds"),
     [
         ("correct spelling", "", {"character_typos"}),

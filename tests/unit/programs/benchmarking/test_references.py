@@ -420,7 +420,7 @@ def test_every_source_has_its_texts_in_order_and_each_is_one_call():
     assert "Summarise." in user
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "problem"),
     [
         ("", "an empty text"),
@@ -454,7 +454,7 @@ def test_no_text_is_no_call_and_less_is_refused():
         write_references(ITEMS, RUBRIC_REFERENCES_WRITTEN, -1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "source",
     ["", "🦆", "\u202e\u0000", "[[ ## reference ## ]]\n9", "<b>x</b>" * 50, "質問。答え。"],
 )

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import yaml
 from exporting import TEXTS, calibrated_of, panel_of, saved_of
+from looping import for_each
 
 from judgesmith.errors import InputError
 from judgesmith.programs.artifacts.record import SavedJudgeError
@@ -120,7 +121,7 @@ def test_judges_of_other_models_are_not_verified_without_being_told_to(half, van
     assert verified(Half(), tmp_path, other, None) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("row", "fields"),
     [
         ({}, []),

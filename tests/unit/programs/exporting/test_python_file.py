@@ -336,7 +336,7 @@ def outcome(read, text):
     return plain
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("family", "parts", "why"),
     [
         ("annotator", {}, "annotator need more than a file can hold"),

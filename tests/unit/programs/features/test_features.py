@@ -98,7 +98,7 @@ def test_missing_values_are_named_and_empty_values_ask_for_their_slot():
     assert features["slots_covered"] == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("form", "source", "context", "response"),
     [
         ("data", "Ada | bornIn | London", None, "Ada was born in London."),
@@ -123,7 +123,7 @@ def test_clean_text_has_no_faults():
     assert surface_faults(Text('She said "yes" (twice). Then he left.')) == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "fault"),
     [
         ("It ended without", "unfinished"),
@@ -140,7 +140,7 @@ def test_every_fault_is_found(text, fault):
     assert surface_faults(Text(text)) == {fault: 1}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "The man who has it is late, and the one he met at the door is glad to go.",

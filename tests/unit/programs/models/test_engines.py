@@ -351,7 +351,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS)
+@for_each("options", OPTIONS)
 def test_both_read_the_same_settings_out_of_a_call(options):
     body = {"model": "m", "messages": [{"role": "user", "content": "?"}], **options}
     ours = settings_from_config(lm15.request_from_openai_chat(body).config)
@@ -384,7 +384,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("kind", [one for one in KINDS if hasattr(lm15, one)])
+@for_each("kind", [one for one in KINDS if hasattr(lm15, one)])
 def test_errors_of_both_become_the_same_of_ours(kind):
     faults = [
         error_from_lm15(getattr(client, kind)("said", status=429), "openai/m", "http://host")
@@ -608,7 +608,7 @@ class TestAServer:
     def test_that_refuses_the_key_says_so(self):
         assert "check the key" in str(refused(401, "no"))
 
-    @pytest.mark.parametrize("body", ["", "[]", "{}", '{"choices": []}', "[" * 100_000])
+    @for_each("body", ["", "[]", "{}", '{"choices": []}', "[" * 100_000])
     def test_whose_reply_is_none_is_asked_again(self, body):
         with pytest.raises(TransientModelError, match="no completion"):
             scored(200, body)

@@ -392,7 +392,7 @@ def test_languages_and_scripts_other_than_english_are_noticed(text, said, n):
     assert "grammar" in limit
 
 
-@pytest.mark.parametrize(
+@for_each(
     "texts",
     [
         [],
@@ -451,7 +451,7 @@ class TestBetweenSourcesAndResponses:
         (limit,) = limits_between([ENGLISH] * 3, [GERMAN] * 3)
         assert limit.startswith("the sources look English and the responses German, so that they")
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("sources", "responses"),
         [
             ([ENGLISH], [ENGLISH]),
@@ -543,7 +543,7 @@ def test_a_share_of_the_source_stays_and_the_length_is_kept():
     assert "bridge" not in text_of_quality(SOURCE_EXEMPLARS, 0)
 
 
-@pytest.mark.parametrize("source", ["", "   ", "A", "?!", "word " * 5000, "桥在星期一开放。"])
+@for_each("source", ["", "   ", "A", "?!", "word " * 5000, "桥在星期一开放。"])
 def test_any_source_gives_a_text(source):
     assert all(text_of_quality(source, share) for share in (0, 0.5, 1))
 
@@ -708,7 +708,7 @@ def test_it_leaves_the_places_of_earlier_errors_alone():
         assert "Rome" in asked(TEXT_INJECTING, errors=(error,), refused=refused)["changed"]
 
 
-@pytest.mark.parametrize("text", [".", "😀", "\u202e!", "{x} <b>", "(none)"])
+@for_each("text", [".", "😀", "\u202e!", "{x} <b>", "(none)"])
 def test_a_text_without_room_comes_back_with_no_error_reported(text):
     found = asked(text, sides=SIDES * 9)
     assert (found["changed"].strip(), found["errors"]) == (text, "[]")

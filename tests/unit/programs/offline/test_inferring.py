@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from looping import for_each
 
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.offline import limits_of
@@ -186,7 +187,7 @@ def test_without_a_task_and_with_a_given_one(infer, offline):
     assert set(steered.names) <= set(TASK_TYPES["translation"].aspects)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language"),
     [
         ("The man who lives in this house was not at home, and he is not back.", "English"),

@@ -106,7 +106,7 @@ class TestOneScore:
         score = answer(signature, GOOD)["score"]
         assert text == f"[[ ## score ## ]]\n{score}\n\n[[ ## completed ## ]]\n"
 
-    @pytest.mark.parametrize("order", ORDERS)
+    @for_each("order", ORDERS)
     def test_graded_examples_shift_the_score_in_every_form(self, signature, order):
         asked = with_explanation(signature, order)
 
@@ -189,7 +189,7 @@ def test_criteria_are_read_one_per_line_and_names_may_hold_anything_but_a_colon(
     assert listed_criteria(text) == [("a b_c", "One: two?"), ("d", ""), ("- e", "f")]
 
 
-@pytest.mark.parametrize("text", [None, "", "no assessments", "[1, 2", '[{"criterion": "a"}]'])
+@for_each("text", [None, "", "no assessments", "[1, 2", '[{"criterion": "a"}]'])
 def test_assessments_without_a_score_are_no_assessments(text):
     assert read_assessments(text) == {}
 
@@ -374,7 +374,7 @@ def test_what_the_context_holds_is_supported():
     assert faults_in("So Oslo won.", "They played.", "The final was in Oslo.") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["ab" * 10_000, "ab " * 10_000, "A b. " * 4_000, "<" * 20_000, "Ab Cd 7 " * 2_000]
 )
 def test_a_huge_text_has_few_faults_in_their_places(text):
@@ -471,7 +471,7 @@ SOUND = "The bridge in Ghent opened after nine years. The mayor thanked the engi
 STRAY = "Penguins rarely swim in warmer oceans."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "context", "response", "n"),
     [
         (OPENING, None, SOUND, 0),
@@ -489,7 +489,7 @@ def test_sentences_about_something_else_stray(source, context, response, n):
     assert straying_sentences(source, context, response) == n
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("context", "response", "n"),
     [
         (None, SOUND, 0),

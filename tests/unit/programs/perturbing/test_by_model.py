@@ -163,7 +163,7 @@ def test_an_answer_that_will_not_do_is_asked_for_again_and_the_model_is_told_why
     assert warmth == [0.0, 0.7, 0.7]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "reason"),
     [
         (says("I'm sorry, I can't do that."), "no usable answer: a refusal"),
@@ -240,7 +240,7 @@ def test_a_model_of_which_nothing_can_be_read_ends_the_run():
 SAID = "It was Ann who went out of room 0. The hour was late."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "verdicts", "becomes", "n_asked"),
     [
         (SAID.replace("Ann", "Anna-Maria"), ["Yes"], "text", 2),  # words alone would refuse it
@@ -611,7 +611,7 @@ def test_donors_are_of_another_source_by_id_and_by_text_and_differ():
 KEYCAP = "3\ufe0f\u20e3"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "changes", "whole"),
     [
         (KEYCAP, [(0, 1, "5")], [(0, 3, "5\ufe0f\u20e3")]),
@@ -649,7 +649,7 @@ WRAPS = (
 )
 
 
-@pytest.mark.parametrize("wrap", [*WRAPS, "~~~text\n{}\n~~~", WRAPS[1].replace("{}", WRAPS[0])])
+@for_each("wrap", [*WRAPS, "~~~text\n{}\n~~~", WRAPS[1].replace("{}", WRAPS[0])])
 def test_what_is_around_all_of_it_comes_off(wrap):
     assert unwrapped(wrap.format(TEXT_WRAPPING), TEXT_WRAPPING) == TEXT_WRAPPING
 

@@ -66,7 +66,7 @@ def words(text):
 # The catalogue: each task has the perturbations of the benchmark, found by name and amount.
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("task", "n", "levels"),
     [
         ("summarization", 12, {"character", "word", "sentence"}),
@@ -83,7 +83,7 @@ def test_each_task_has_the_perturbations_of_the_benchmark(task, n, levels):
     assert {way.kind for way in found} == set(EXPERT_WEIGHTS[task])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("task", "name", "amount"),
     [
         ("summarization", "grammatical_errors/minor", "2"),
@@ -146,7 +146,7 @@ def test_names_stand_for_degrees_of_the_task_and_groups_for_several():
     assert names("fictional_entities") == three
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "says"),
     [
         (["tipos"], "did you mean character_typos?"),
@@ -168,7 +168,7 @@ def test_amounts_are_read_by_name():
     assert named_amounts(["reordering/minor=2"]) == {"reordering/minor": 2}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "said"),
     [
         *(([given], None) for given in ("word_deletions", "word_deletions=0", "=3")),
@@ -540,7 +540,7 @@ def test_exactly_k_words_in_a_row_are_deleted(k):
         assert len(found.edits) == 1
 
 
-@pytest.mark.parametrize("text", ["In 1919.", "7 days", "5 and 5", "0", "It was 1,000,000."])
+@for_each("text", ["In 1919.", "7 days", "5 and 5", "0", "It was 1,000,000."])
 def test_a_single_number_becomes_another_of_its_length(text):
     for seed in range(6):
         found = changed(text, "number_swap", seed=seed)
@@ -644,7 +644,7 @@ def test_all_names_and_numbers_become_others():
     assert not made & set("0123456789")  # more digits are taken where none is left
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_what_replaces_is_of_the_same_kind(seed):
     found = changed("It came on a Monday in May.", "fictional_entities", 2, seed)
     first, second = (edit.text for edit in found.edits)
@@ -709,7 +709,7 @@ def test_exactly_k_faults_are_made(k):
         assert len(changed(FAULTY, "grammatical_errors", k, seed).edits) == k
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_every_sentence_has_a_fault_and_there_are_as_many_as_asked_for(seed):
     found = changed(FAULTY, "grammatical_errors", Every(at_least=6), seed)
     assert len(found.edits) == 6

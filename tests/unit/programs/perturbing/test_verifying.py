@@ -467,7 +467,7 @@ def named(text, **how):
     return [tokens[place].text for place in sorted(mentions(tokens, **how))]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "sure", "doubtful"),
     [
         ("Ann met Bob.", ["Bob"], ["Ann", "Bob"]),
@@ -484,7 +484,7 @@ def test_a_capital_within_a_sentence_makes_a_name(text, sure, doubtful):
     assert named(text) == doubtful
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "tells"),
     [
         ("Then she met Bob.", True),
@@ -499,7 +499,7 @@ def test_capitals_tell_nothing_where_all_or_none_have_them(text, tells):
     assert capitals_tell(tokens_of(text)) is tells
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "n"),
     [
         ("It isn't so.", 1),
@@ -517,7 +517,7 @@ def test_negations_are_counted_in_some_languages(text, n):
 # A language is told by its commonest words, a script by its letters, and else by nothing.
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language"),
     [
         ("the bridge over the river was opened by her in the spring", "English"),
@@ -538,7 +538,7 @@ def test_sentences_of_known_languages_are_told(text, language):
     assert language_of(text.split()) == language
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("added", "original", "foreign"),
     [
         ("Bob", "Ann", False),

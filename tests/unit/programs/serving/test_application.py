@@ -404,7 +404,7 @@ def status(door, path="/v1/judges", **headers):
     return 200
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "expected"),
     [
         ("localhost:8000", 200),
@@ -422,7 +422,7 @@ def test_a_server_without_a_token_answers_to_its_own_names_alone(host, expected)
     assert status(OPEN, "/healthz", host=host) == 200
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("origin", "expected"),
     [
         ("http://127.0.0.1:8000", 200),
@@ -440,7 +440,7 @@ def test_nor_does_it_answer_pages_of_other_servers(origin, expected):
     assert status(OPEN, host="127.0.0.1:8000", origin=origin) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("authorization", "expected"),
     [
         ("Bearer s3cret-token", 200),

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from looping import for_each
 
 import judgesmith.programs
 from judgesmith.experiments.evaluate.errors.page import STYLE
@@ -74,7 +75,7 @@ def test_every_field_has_a_label(elements):
     assert sorted(elements.values("for", "label")) == sorted(fields)
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+@for_each("script", SCRIPTS)
 def test_no_script_writes_markup_or_keeps_anything(script):
     text = script.read_text("utf-8")
     assert len(text.splitlines()) <= 250
@@ -89,7 +90,7 @@ def test_reports_have_the_same_style():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     ["../page/page.js", "./page.js", "/page.js", "Page.js", "page.js\n", "page.js\0", ".js", ""],
 )

@@ -69,7 +69,7 @@ def read_lines(parts, *, longest=20, **options):
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@for_each("size", [1, 2, 3, 7, 1000])
 def test_lines_are_the_same_wherever_the_parts_of_a_body_end(size):
     parts = [BODY[n : n + size] for n in range(0, len(BODY), size)]
     assert read_lines(parts) == [(1, b'{"a": 1}'), (4, None), (5, b'{"b": 2}\r'), (6, b"last")]
@@ -573,7 +573,7 @@ def test_every_fault_of_a_batch_is_told_up_to_five():
     assert found.where == "items[0].response"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "status", "where"),
     [
         ({"items": [{"response": "r"}] * 4}, 413, "items"),
@@ -601,7 +601,7 @@ def test_a_field_with_a_long_name_is_named_by_its_beginning():
     assert len(found.error) < 200
 
 
-@pytest.mark.parametrize("name", ["response", "source", "context", "source_id", "system_id"])
+@for_each("name", ["response", "source", "context", "source_id", "system_id"])
 def test_no_text_is_longer_than_allowed_and_none_is_cut(name):
     item = {"response": "r", name: "é" * 20}
     assert posted_item(json_of(item), LIMITS)
@@ -614,7 +614,7 @@ def repeated(part, n, before=b'{"response": "r", "x": ['):
     return before + b",".join([part] * n) + b"]}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("read", "body"),
     [
         (posted_item, repeated(b"[" * 100 + b"]" * 100, 2_000)),
@@ -623,7 +623,6 @@ def repeated(part, n, before=b'{"response": "r", "x": ['):
         (posted_item, b'{"a": 1' + b"".join(b', "k%d": 1' % n for n in range(110_000)) + b"}"),
         (items_of, b'{"items": [' + b"1," * 200_000 + b"1]}"),
     ],
-    ids=["deep", "objects", "texts", "names", "items"],
 )
 def test_what_would_keep_everybody_waiting_is_not_read(read, body):
     found = refused(read, body)
@@ -653,9 +652,7 @@ def test_what_is_wrong_in_a_large_body_is_told_without_showing_it():
     )
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"{", b"\xff", b'"\\ud800"', b"[" * 10_000, b"{'a': 1}", b'{"a": 1} {}']
-)
+@for_each("body", [b"", b"{", b"\xff", b'"\\ud800"', b"[" * 10_000, b"{'a': 1}", b'{"a": 1} {}'])
 def test_what_is_no_json_is_refused(body):
     found = refused(posted_item, body)
     assert (found.status, found.where) == (422, "body")
