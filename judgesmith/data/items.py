@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.results.base import Result
+from judgesmith.results.base import Listed, Result
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import Scale
 
@@ -50,6 +50,10 @@ class DataSet(Result):
     items: tuple[RatedItem, ...]
     notes: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "items", Listed(self.items))
+        object.__setattr__(self, "places", Listed(self.places))
 
     def _headline(self) -> str:
         n, rated = len({one.source_id for one in self.items}), ", ".join(self.criteria) or "unrated"

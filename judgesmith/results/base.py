@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from markupsafe import Markup
 
@@ -24,6 +24,7 @@ _HTML = 2000
 """Bytes of what a notebook shows of a result."""
 _ROWS, _COLUMNS = 5, 5
 _OF_ESTIMATES = ("name", "value", "low", "high", "n")
+Item = TypeVar("Item")
 _PLAIN = (str, bool, numbers.Number, type(None))
 
 
@@ -32,6 +33,24 @@ def one_line(text: str, room: int = _LINE) -> str:
     line = " ".join(text[: 4 * room].split())
     line = "".join(one if one.isprintable() else "\ufffd" for one in line)
     return line if len(line) <= room and len(text) <= 4 * room else f"{line[: room - 1]}…"
+
+
+class Listed(tuple[Item, ...]):
+    """A tuple that is shown on one line, with its length where it holds more than a few."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if len(self) <= _ROWS:
+            return one_line(super().__repr__())
+        return one_line(f"{len(self)}: ({', '.join(map(repr, self[:_ROWS]))}, …)")
+
+
+class Named(dict[str, Item]):
+    """A dict that is shown on one line, however much it holds."""
+
+    def __repr__(self) -> str:
+        return one_line(super().__repr__())
 
 
 class Result(Guessed):

@@ -107,6 +107,14 @@ def test_the_table_has_every_estimate_with_its_interval(results):
     assert frame.loc["unseen.dataset.pearson", "n"] == 80
 
 
+@pytest.mark.parametrize("name", ["compiled", "evaluation", "comparison", "data"])
+def test_no_part_of_a_result_is_shown_on_more_than_two_thousand_characters(results, name):
+    for found in (results[name], getattr(results[name], "saved", None)):
+        names = getattr(type(found), "model_fields", None) or vars(found or type("", (), {})())
+        long = [one for one in names if len(repr(getattr(found, one))) > MOST]
+        assert long == []
+
+
 def test_values_and_judges_have_short_lines_too(results, data):
     saved = results["compiled"].saved
     several = [saved, saved.program(), data[0], judgesmith.CompileSettings(), saved.protocol]

@@ -94,7 +94,7 @@ from judgesmith.programs.families.ensemble.members import calibrated
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.registry import family_of, with_roles
 from judgesmith.programs.judging.rows import usd_of
-from judgesmith.results.base import Result
+from judgesmith.results.base import Listed, Result
 from judgesmith.results.charts import Charts, row_charts, search_charts
 from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures import Judgement, RatedItem
@@ -669,12 +669,12 @@ class _Report:
             notes=tuple(dict.fromkeys(self.notes)),
             targets=self.targets.whole,
             heldout_places=self.parts.heldout_places,
-            heldout_judgements=self.heldout_judgements,
+            heldout_judgements=Listed(self.heldout_judgements),
             complete=self.work.complete,
             discernment=self.discernment,
             verdicts=self.verdicts,
             data=data,
-            heldout_rows=tuple(self._judged_rows()),
+            heldout_rows=Listed(self._judged_rows()),
             _study=self.work.study,
         )
 

@@ -69,7 +69,7 @@ PAIR_LEVELS: tuple[PairLevel, ...] = ("dataset", "sample")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ComparisonTests:
+class ComparisonTests(Result):
     """What other tests say of the differences in a :data:`Gain`."""
 
     pairs: Mapping[PairLevel, PairedEstimate]

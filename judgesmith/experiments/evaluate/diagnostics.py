@@ -25,6 +25,7 @@ from judgesmith.metrics.audits import LengthBias, ScaleUse, length_bias, scale_u
 from judgesmith.metrics.pairs import PairLevel
 from judgesmith.metrics.ratings import ConfusionMatrix, Weights, nearest_levels
 from judgesmith.optimizers.predictions import PredictionTable
+from judgesmith.results.base import Result
 from judgesmith.signatures.scale import Scale
 
 MOST_LEVELS = 11
@@ -35,7 +36,7 @@ WEIGHTS: tuple[Weights, ...] = ("quadratic", "linear")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Diagnostics:
+class Diagnostics(Result):
     """What is told beside correlations, all on the same rows.
 
     ``concordance``: Lin's coefficient, which wants equal scores; None unless both are on one

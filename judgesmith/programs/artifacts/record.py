@@ -39,6 +39,7 @@ from judgesmith.programs.judging.metric import AsMetric
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.registry import UnknownJudgeError
 from judgesmith.programs.lm.factory import check_name
+from judgesmith.results.base import Listed, Named, one_line
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.plain_data import FrozenModel, plain_faults
@@ -57,6 +58,9 @@ class _AsGiven(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     _given: tuple[str, ...] = PrivateAttr(default=())
+
+    def __repr__(self) -> str:
+        return one_line(super().__repr__())
 
     @model_validator(mode="wrap")
     @classmethod
@@ -208,6 +212,7 @@ def as_loaded(value: object) -> Any:
 
 
 Plain = Annotated[Mapping[str, Any], BeforeValidator(as_loaded)]
+_ONE_LINE = AfterValidator(lambda one: (Listed if isinstance(one, tuple) else Named)(one))
 ModelName = Annotated[str, Field(min_length=1), AfterValidator(check_name)]
 """``provider/model`` or ``offline``: a name alone, which contains no address."""
 
@@ -356,11 +361,11 @@ class SavedRecord(AsMetric, FrozenModel):
         default_factory=SavedAgreement
     )
     rows: Mapping[str, int] = Field(default_factory=dict)
-    seen: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    golden: tuple[GoldenItem, ...] = ()
-    history: tuple[Plain, ...] = ()
+    seen: Annotated[Mapping[str, tuple[str, ...]], _ONE_LINE] = Field(default_factory=dict)
+    golden: Annotated[tuple[GoldenItem, ...], _ONE_LINE] = ()
+    history: Annotated[tuple[Plain, ...], _ONE_LINE] = ()
     settings: Plain = Field(default_factory=dict)
-    reference: Plain = Field(default_factory=dict)
+    reference: Annotated[Plain, _ONE_LINE] = Field(default_factory=dict)
     _loaded_from: Path | None = PrivateAttr(None)
 
     @model_serializer(mode="wrap")
