@@ -31,11 +31,11 @@ class JudgeLine:
     """What a list of judges shows of one."""
 
     number: int
-    measure: str
-    estimate: SavedEstimate | None
-    model: str
-    rubric: int
-    cost_usd: float | None
+    measure: str = ""
+    estimate: SavedEstimate | None = None
+    model: str = ""
+    rubric: int = 0
+    cost_usd: float | None = None
     fault: str = ""
 
 
@@ -58,15 +58,7 @@ def judge_lines(project: Project) -> Iterator[JudgeLine]:
         try:
             saved = load_saved(project.judge_folder(number))
         except (ValueError, OSError) as fault:
-            yield JudgeLine(
-                number=number,
-                measure="",
-                estimate=None,
-                model="",
-                rubric=0,
-                cost_usd=None,
-                fault=str(fault),
-            )
+            yield JudgeLine(number=number, fault=str(fault))
             continue
         measure, estimate = headline(saved)
         yield JudgeLine(
@@ -139,9 +131,8 @@ def state_of(project: Project, raters: list[dict[str, Any]]) -> dict[str, Any]:
         "(SELECT key FROM data.items)"
     )[0][0]
     rated = store.query("SELECT COUNT(*) FROM data.items WHERE rated")[0][0]
-    waiting = store.query("SELECT COUNT(*) FROM queue WHERE key NOT IN (SELECT key FROM ratings)")[
-        0
-    ][0]
+    queued = "SELECT COUNT(*) FROM queue WHERE key NOT IN (SELECT key FROM ratings)"
+    waiting = store.query(queued)[0][0]
     lost = store.query(
         "SELECT COUNT(DISTINCT key) FROM ratings WHERE key NOT IN (SELECT key FROM data.items)"
     )[0][0]
