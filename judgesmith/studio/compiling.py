@@ -42,10 +42,8 @@ class Nothing(BaseModel):
 
 def what_it_takes(told: dict[str, Any]) -> str:
     """Return an estimate in a sentence."""
-    calls, tokens = (
-        told.get("calls"),
-        (told.get("input_tokens") or 0) + (told.get("output_tokens") or 0),
-    )
+    calls = told.get("calls")
+    tokens = (told.get("input_tokens") or 0) + (told.get("output_tokens") or 0)
     if calls is None:
         return "The number of calls depends on the answers."
     cost = told.get("cost_usd")

@@ -12,6 +12,7 @@ from judgesmith.studio.access import Person, posted
 from judgesmith.studio.home import ENOUGH
 from judgesmith.studio.pages import Studio, as_json_response, person_of
 from judgesmith.studio.project import Project, possible_answers
+from judgesmith.studio.store import StoredRating
 
 _AGAIN = 15  # after so many labels an earlier row comes back to the same rater
 _SHORT = Field(max_length=200)
@@ -65,12 +66,7 @@ def row_shown(project: Project, key: str, rater: str, *, again: bool = False) ->
         "response": item.response,
         "criteria": [_asked(project, item, name) for name in project.criteria],
         "mine": {
-            name: {
-                "value": one.value,
-                "state": one.state,
-                "rationale": one.rationale,
-                "change": one.change,
-            }
+            name: {part: getattr(one, part) for part in ("value", "state", "rationale", "change")}
             for name, one in mine.items()
         },
         "labelled": _n_rows(project, rater),
@@ -100,17 +96,18 @@ def _n_rows(project: Project, rater: str) -> int:
     return int(found[0][0])
 
 
+def _present(project: Project, sent: Rated, rater: str) -> list[StoredRating]:
+    own = project.store.ratings(key=sent.key, rater=rater)
+    return [one for one in own if one.criterion == sent.criterion]
+
+
 def save(studio: Studio, person: Person, sent: Rated) -> dict[str, Any]:
     """Put a rating on disk, and return its change, and what it stands in place of if unseen."""
     project = studio.project
     project.item(sent.key)
     version = project.check_value(sent.criterion, sent.value)
     rater = person.name
-    before = [
-        one
-        for one in project.store.ratings(key=sent.key, rater=rater)
-        if one.criterion == sent.criterion
-    ]
+    before = _present(project, sent, rater)
     overtaken = bool(before) and before[0].change != sent.seen and not sent.again
     by, chance = project.chosen_by(sent.key)
     action = "again" if sent.again else "skip" if sent.state == "skipped" else "rate"
@@ -135,11 +132,7 @@ def save(studio: Studio, person: Person, sent: Rated) -> dict[str, Any]:
 
 def save_words(studio: Studio, person: Person, sent: Rated) -> dict[str, Any]:
     """Put a rater's words on disk, whatever the value is, or before there is one."""
-    now = [
-        one
-        for one in studio.project.store.ratings(key=sent.key, rater=person.name)
-        if one.criterion == sent.criterion
-    ]
+    now = _present(studio.project, sent, person.name)
     state, value = (now[0].state, now[0].value) if now else ("open", None)
     changed = sent.model_copy(update={"state": state, "value": value})
     if now and state != "open":
