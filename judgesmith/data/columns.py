@@ -266,9 +266,8 @@ def recognised(
             assumed.append(f"{OVERALL} is {found[0]!r}")
     if not fields.get("response") and not any(p.field == "response" for p in problems):
         is_pair = any({f"{one}_a", f"{one}_b"} <= set(columns) for one in ("response", "answer"))
-        is_pair |= {"chosen", "rejected"} <= set(columns)
         expected = "a column with the text to judge (say --map response=COLUMN)"
-        if is_pair:
+        if is_pair or {"chosen", "rejected"} <= set(columns):
             expected = "two rows for a pair, with a response and a score each, as 1 and 0"
         problems.append(
             Problem(

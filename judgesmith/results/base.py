@@ -46,7 +46,7 @@ class Listed(tuple[Item, ...]):
         return one_line(f"{len(self)}: ({', '.join(map(repr, self[:_ROWS]))}, …)")
 
 
-class Named(dict[str, Item]):
+class Keyed(dict[str, Item]):
     """A dict that is shown on one line, however much it holds."""
 
     def __repr__(self) -> str:

@@ -39,7 +39,7 @@ from judgesmith.programs.judging.metric import AsMetric
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.registry import UnknownJudgeError
 from judgesmith.programs.lm.factory import check_name
-from judgesmith.results.base import Listed, Named, one_line
+from judgesmith.results.base import Keyed, Listed, one_line
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.plain_data import FrozenModel, plain_faults
@@ -212,7 +212,7 @@ def as_loaded(value: object) -> Any:
 
 
 Plain = Annotated[Mapping[str, Any], BeforeValidator(as_loaded)]
-_ONE_LINE = AfterValidator(lambda one: (Listed if isinstance(one, tuple) else Named)(one))
+_ONE_LINE = AfterValidator(lambda one: (Listed if isinstance(one, tuple) else Keyed)(one))
 ModelName = Annotated[str, Field(min_length=1), AfterValidator(check_name)]
 """``provider/model`` or ``offline``: a name alone, which contains no address."""
 
