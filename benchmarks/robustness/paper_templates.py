@@ -109,7 +109,7 @@ def _tried(paper: str, folder: Path, data: Path, server: Any, kill_after: int) -
         "failed or left": len(found["failed"]) + len(found["unfinished"]),
         "killed at request": n_killed,
         "requests": n_asked,
-        "asked again though on record": late,
+        "asked again though cached": late,
         "asked by one more start": server.counts()["requests"] - n_asked,
         "published rows": len(found["published"]),
         "with ours beside": len(ours),

@@ -45,7 +45,9 @@ from judgesmith.metrics.comparators import neighbour_probabilities
 from judgesmith.metrics.records import plain
 from judgesmith.programs.perturbing.error_kinds import InjectionJob, drawn_sub_aspects
 from judgesmith.programs.perturbing.injecting import inject_each, sequences
-from judgesmith.programs.perturbing.orders import Counts
+from judgesmith.programs.perturbing.rewriting import (
+    Counts,
+)
 from judgesmith.results.progress import tell
 from judgesmith.signatures.perturbation import Skipped, SubAspect, Target
 from judgesmith.signatures.questions.texts import Reference

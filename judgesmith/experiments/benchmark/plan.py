@@ -24,7 +24,9 @@ from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs.benchmarking import AcrossPair, Comparator, Compared
 from judgesmith.programs.perturbing.catalogue import Donors
 from judgesmith.programs.perturbing.error_kinds import InjectionJob
-from judgesmith.programs.perturbing.orders import Counts
+from judgesmith.programs.perturbing.rewriting import (
+    Counts,
+)
 from judgesmith.results.progress import OnProgress, staged
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Reason

@@ -39,7 +39,7 @@ class DiscernmentBlock(Value):
 def discernment_blocks(
     cells: Sequence[Cell], results: Mapping[str, Mapping[str, Any] | None]
 ) -> tuple[DiscernmentBlock, ...]:
-    """Return the finished cells of each set, target and seed whose objective minds versions."""
+    """Return the finished cells of each set, target and seed whose objective reads versions."""
     groups: dict[tuple[str, str, int], list[DiscernmentLine]] = {}
     for cell in cells:
         found = ((results.get(cell.id) or {}).get("agreement") or {}).get("discernment") or {}

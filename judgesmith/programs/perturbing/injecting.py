@@ -25,11 +25,9 @@ from judgesmith.programs.perturbing.damage import whole_characters
 from judgesmith.programs.perturbing.error_kinds import RULES, InjectionJob, Room, drawn_sub_aspects
 from judgesmith.programs.perturbing.orders import (
     LONGEST,
-    Counts,
     added_fault,
     changed_text,
     remade,
-    rewriting_steps,
 )
 from judgesmith.programs.perturbing.passage import (
     Incomparable,
@@ -40,6 +38,10 @@ from judgesmith.programs.perturbing.passage import (
     tokens_of,
 )
 from judgesmith.programs.perturbing.perturber import Rewriting, changes_by_rule, rewritten_each
+from judgesmith.programs.perturbing.rewriting import (
+    Counts,
+    rewriting_steps,
+)
 from judgesmith.signatures.fences import unix_lines
 from judgesmith.signatures.perturbation import (
     EARLIER_TOUCHED,

@@ -23,14 +23,16 @@ from judgesmith.programs.judging.runner import (
 from judgesmith.programs.lm import ModelError, lm_client_of
 from judgesmith.programs.perturbing.catalogue import Amount, Donors, amount_of
 from judgesmith.programs.perturbing.orders import (
-    ATTEMPTS,
     GENERAL_STEPS,
-    Counts,
     FactsCheck,
-    Wanted,
     can_be_ordered,
-    change_steps,
     order_of,
+)
+from judgesmith.programs.perturbing.rewriting import (
+    ATTEMPTS,
+    Counts,
+    Wanted,
+    change_steps,
     planning_steps,
 )
 from judgesmith.programs.perturbing.rules import perturb

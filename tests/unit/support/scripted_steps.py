@@ -12,14 +12,14 @@ from judgesmith.programs.judging.program import (
 )
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.perturbing.catalogue import amount_of
-from judgesmith.programs.perturbing.orders import (
-    GENERAL_STEPS,
+from judgesmith.programs.perturbing.orders import GENERAL_STEPS
+from judgesmith.programs.perturbing.perturber import perturber
+from judgesmith.programs.perturbing.rewriting import (
     Counts,
     Wanted,
     change_steps,
     planning_steps,
 )
-from judgesmith.programs.perturbing.perturber import perturber
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause

@@ -34,7 +34,9 @@ from judgesmith.experiments.benchmark.settings import ROLES, BenchmarkSettings, 
 from judgesmith.programs.lm import BudgetSpent, LMClient, ModelAnswer, model
 from judgesmith.programs.lm.client import PureSender
 from judgesmith.programs.lm.dspy_lm import ClientLM
-from judgesmith.programs.perturbing.orders import ATTEMPTS
+from judgesmith.programs.perturbing.rewriting import (
+    ATTEMPTS,
+)
 from judgesmith.signatures import Scale
 from judgesmith.signatures.judgement import Reason
 from judgesmith.signatures.perturbation import Skipped, SubAspect

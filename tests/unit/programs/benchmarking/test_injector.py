@@ -29,7 +29,12 @@ from judgesmith.programs.perturbing.injecting import (
     rule_kinds,
     sequences,
 )
-from judgesmith.programs.perturbing.orders import ATTEMPTS, NOT_ANOTHER, TOO_LONG, UNREADABLE
+from judgesmith.programs.perturbing.orders import NOT_ANOTHER
+from judgesmith.programs.perturbing.rewriting import (
+    ATTEMPTS,
+    TOO_LONG,
+    UNREADABLE,
+)
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.perturbation import EARLIER_TOUCHED, Skipped, SubAspect, Target
 from judgesmith.signatures.rubric import Rubric, folded

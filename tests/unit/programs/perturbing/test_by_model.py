@@ -26,7 +26,7 @@ from judgesmith.programs.lm import (
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.perturbing import PERTURBATIONS, Donors, Every, perturb
 from judgesmith.programs.perturbing.damage import SAME, whole_characters
-from judgesmith.programs.perturbing.orders import GENERAL_STEPS, UNREADABLE, order_of
+from judgesmith.programs.perturbing.orders import GENERAL_STEPS, order_of
 from judgesmith.programs.perturbing.passage import Passage, spoken_around, unwrapped
 from judgesmith.programs.perturbing.perturber import (
     RULES_STAND_IN,
@@ -35,6 +35,9 @@ from judgesmith.programs.perturbing.perturber import (
     perturber,
     planned_calls,
     plans_of,
+)
+from judgesmith.programs.perturbing.rewriting import (
+    UNREADABLE,
 )
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbed, Skipped, edited
