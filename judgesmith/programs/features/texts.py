@@ -11,6 +11,8 @@ from itertools import pairwise
 from math import log, log1p, sqrt
 from typing import Literal
 
+from judgesmith.programs.features.words import known_share, root_of, says_the, word_set
+
 # Scripts written without spaces: each character is a word, so that n-grams of words are
 # n-grams of characters. Kana, Han, Thai, Lao, Tibetan, Burmese, Khmer.
 _UNSPACED = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -32,6 +34,13 @@ _PART = re.compile(r"[^\W\d]+ ?#?\d+ ?:", re.MULTILINE)
 _CLOSES = "\"'\u201d\u2019)]"
 _STEM_LETTERS = 6
 _CONTENT_LETTERS = 4
+_NEAR = 4
+
+DENIALS = word_set(
+    "not no never none nobody nothing neither nor nowhere without cannot t nt hardly barely "
+    "refused denied nicht kein keine nie pas jamais nunca"
+)
+"""Words that deny something; "t" is left of "can't"."""
 
 CHARACTER_NOTE = "written without spaces: characters are read in place of words"
 CASELESS_NOTE = "a script without capitals: names and syllables are not seen"
@@ -166,11 +175,45 @@ class Text:
         return counts
 
     @cached_property
+    def known_share(self) -> float:
+        return known_share(self.words)
+
+    @cached_property
+    def says_the(self) -> bool:
+        return says_the(self.words)
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        return frozenset(map(root_of, self.word_set))
+
+    @cached_property
+    def denied(self) -> frozenset[str]:
+        """Return the content stems that stand near a denial."""
+        found: set[str] = set()
+        for place, word in enumerate(self.words):
+            if word in DENIALS:
+                found.update(near(self.stems, place))
+        return frozenset(found - {""})
+
+    @cached_property
+    def sentences_of(self) -> dict[str, list[int]]:
+        """Return the sentences that each content stem stands in."""
+        found: dict[str, list[int]] = {}
+        for number, (start, end) in enumerate(self.sentences):
+            for stem in set(self.stems[start:end]) - {""}:
+                found.setdefault(stem, []).append(number)
+        return found
+
+    @cached_property
     def first_places(self) -> dict[tuple[str, str], int]:
         places: dict[tuple[str, str], int] = {}
         for place, pair in enumerate(zip(self.words, self.words[1:], strict=False)):
             places.setdefault(pair, place)
         return places
+
+
+def near(stems: list[str], place: int) -> list[str]:
+    return stems[max(place - _NEAR, 0) : place + _NEAR + 1]
 
 
 def stem_of(word: str) -> str:

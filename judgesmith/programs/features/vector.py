@@ -12,6 +12,7 @@ from math import log1p
 import numpy as np
 import numpy.typing as npt
 
+from judgesmith.programs.features.sentences import misspelled, sentence_features
 from judgesmith.programs.features.texts import (
     Form,
     Text,
@@ -183,6 +184,7 @@ _EMPTY = Text("")
 def feature_names() -> tuple[str, ...]:
     empty: dict[str, float] = overlap_features(_EMPTY, _EMPTY)
     empty |= _support(_EMPTY, _EMPTY, [], []) | repetition_features(_EMPTY)
+    empty |= sentence_features(_EMPTY, _EMPTY) | _spelling(_EMPTY, [])
     empty |= style_features(_EMPTY, _EMPTY) | _conversation(_EMPTY, _EMPTY, _EMPTY, "other")
     return tuple(empty | slot_features("", _EMPTY)[0])
 
@@ -199,6 +201,10 @@ def _support(own: Text, src: Text, names: list[str], numbers: list[str]) -> dict
         "kept_names": n_kept_names / len(source_names) if source_names else 1.0,
         "figures": log1p(len(own.numbers)),
     }
+
+
+def _spelling(own: Text, wrong: list[str]) -> dict[str, float]:
+    return {"misspelled": len(wrong) / len(own.words) if wrong else 0.0}
 
 
 def _conversation(own: Text, src: Text, more: Text, form: Form) -> dict[str, float]:
@@ -330,6 +336,7 @@ def _computed(source: str, context: str | None, response: str) -> FeatureVector:
     names, numbers = unsupported(own, src, more)
     found |= _support(own, src, names, numbers)
     found |= repetition_features(own)
+    found |= sentence_features(own, src) | _spelling(own, misspelled(own, src, more))
     found |= style_features(own, src)
     form = text_form(src, own, context, known_content=found["known_content"])
     found |= _conversation(own, src, more, form)

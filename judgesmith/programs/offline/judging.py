@@ -74,6 +74,10 @@ _SHARE = {
     "position": "what it takes from the source stands {:.0f} % of the way in, on average",
     "left_hard": "of long sentences, {:.0f} % was left as it was",
     "same_people": "{:.0f} % of its pronouns fit the people of the source",
+    "sentence_support": "its sentences have {:.0f} % of their words from one of the source's",
+    "backwards": "{:.0f} % of its sentences go back in the source",
+    "taken_up": "{:.0f} % of its rare words are the source's",
+    "misspelled": "{:.0f} % of its words are misspelled",
     "shared_parts": "{:.0f} % of its content words stand in several parts of the source",
 }
 _LOG_COUNT = {
@@ -95,6 +99,8 @@ _LOG_COUNT = {
     "placeholders": "placeholders or stray marks: {:.0f}",
     "broken_pairs": "neighbouring words that do not go together: {:.0f}",
     "questions": "questions it asks: {:.0f}",
+    "denials": "denials that the material does not have: {:.0f}",
+    "unlinked": "words that point back to nothing, names in full too late: {:.0f}",
     "slots_missing": "given values not mentioned: {:.0f}",
 }
 _PLAIN = {

@@ -32,6 +32,8 @@ _SURFACE = (
     Clue("placeholders", 0.0, 0.4, -1.0, "<unk> and markup are no words of any language"),
     Clue("unbalanced", 0.0, 0.4, -0.25, "an opened bracket or quotation was never closed"),
     Clue("lower_start", 0.03, 0.3, -0.25, "sentences begin with a capital where there are any"),
+    Clue("misspelled", 0.0, 0.05, -2.0, "a word that neither English nor the material has is a "
+         "slip, and every reader sees it", low=-6.0),
 )
 _AGAIN = (
     Clue("sentence_again", 0.08, 0.2, -1.0, "a sentence said before adds nothing to the whole"),
@@ -48,6 +50,7 @@ _PATCHED = "a patchwork of pieces does not read as one text"
 _GLUED = "where the source is cut and glued, grammar breaks"
 _INVENTED = "a name that the material lacks is invented"
 _MADE_UP = "so is a number"
+_DENIED = Clue("denials", 0.05, 0.4, -0.5, "to deny what the material does not deny turns it round")
 _CONTENT = "distinct content is what a text has to say"
 _VARIED = "many different words for the length: no empty talk"
 _CIRCLES = "repetition is length without content"
@@ -61,9 +64,11 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             Clue("recombined", 0.12, 0.12, -1.0, "words joined that the source keeps apart ascribe "
                  "the deed to the wrong person"),
             Clue("density", 2.4, 1.2, 0.5, "what is copied in long runs is not distorted"),
-            Clue("known_content", 0.9, 0.12, 0.5, "words from elsewhere bring content from there"),
-            Clue("unknown_names", 0.05, 0.4, -0.5, _INVENTED),
-            Clue("unknown_numbers", 0.05, 0.4, -0.5, _MADE_UP),
+            Clue("sentence_support", 0.65, 0.2, 0.5, "what one sentence says, one sentence should "
+                 "hold"),
+            Clue("unknown_names", 0.05, 0.4, -1.0, _INVENTED),
+            Clue("unknown_numbers", 0.05, 0.4, -1.0, _MADE_UP),
+            _DENIED,
         ),
         "coverage": (
             Clue("salient_recall", 0.55, 0.22, 1.0, "what a text says most often it is about"),
@@ -82,6 +87,9 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             *_AGAIN,
             Clue("recombined", 0.12, 0.12, -0.5, _PATCHED),
             Clue("pieces", 1.25, 0.5, -0.5, "the more pieces copied, the more seams"),
+            Clue("backwards", 0.2, 0.3, -1.0, "to go back and forth loses the thread"),
+            Clue("unlinked", 0.03, 0.4, -1.0, "what points back needs something before it, and "
+                 "people are named in full first"),
             Clue("position", 0.28, 0.18, -0.25, "late passages need what went before them"),
             Clue("sentence_words", 2.8, 0.45, 0.25, "bare short sentences leave links unsaid"),
         ),
@@ -99,6 +107,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
                  "there, or retell opinions in words of one's own", high=0.0),
             Clue("unknown_names", 0.05, 0.4, -0.5, _INVENTED),
             Clue("unknown_numbers", 0.05, 0.4, -0.5, _MADE_UP),
+            _DENIED,
         ),
         "coverage": (
             Clue("shared_parts", 0.6, 0.2, 0.5, "what several say is the common ground"),
@@ -135,6 +144,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             Clue("unknown_names", 0.08, 0.4, -0.25, "a new name is a new statement"),
             Clue("kept_names", 0.9, 0.2, 0.5, "the people and places must be the same"),
             Clue("kept_numbers", 0.94, 0.2, 0.25, "and the numbers"),
+            _DENIED,
         ),
         "coverage": (
             Clue("recall_content", 0.65, 0.2, 1.0, "content left out is lost", high=0.5),
@@ -172,7 +182,9 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         "support": (
             Clue("context_words", 0.6, 0.8, 1.0, "a turn that uses given facts uses their words"),
             Clue("context_bigrams", 0.08, 0.15, 0.5, "and their phrases"),
-            Clue("unknown_numbers", 0.05, 0.4, -0.25, "a number that nobody gave is made up"),
+            Clue("unknown_numbers", 0.05, 0.4, -1.0, "a number that nobody gave is made up"),
+            Clue("unknown_names", 0.2, 0.5, -0.5, _INVENTED),
+            _DENIED,
         ),
         "coverage": (
             Clue("last_turn", 0.2, 0.25, 0.25, "an answer takes up words of what was said last"),
@@ -197,6 +209,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             *_AGAIN,
             Clue("coverage", 0.3, 0.35, -0.5, "repeating what was already said is no next turn"),
             Clue("last_turn", 0.2, 0.25, 0.25, "an answer takes up words of what was said last"),
+            Clue("taken_up", 0.4, 0.3, 0.25, "and its rare words above all"),
             Clue("repeated_words", 0.07, 0.12, -0.5, "a turn in circles leads nowhere"),
         ),
         "ease": _PLAIN,
@@ -247,7 +260,8 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         "support": (
             Clue("unknown_names", 0.4, 0.8, -0.25, "a name from nowhere may be a slip"),
             Clue("kept_names", 0.9, 0.28, 0.5, "the people of the source belong in what follows"),
-            Clue("known_content", 0.1, 0.13, 0.5, "what follows from a text shares its words"),
+            Clue("taken_up", 0.15, 0.2, 1.0, "what follows from a text shares its rare words"),
+            _DENIED,
         ),
         "coverage": (
             Clue("recall_content", 0.22, 0.24, 1.0, "what the source speaks of is taken up"),
@@ -267,7 +281,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             *_AGAIN,
             Clue("cohesion", 0.1, 0.15, 0.5, "sentences on one subject share words"),
             Clue("same_people", 0.85, 0.3, 0.5, "a story goes on about those it began with"),
-            Clue("recall_content", 0.22, 0.24, 0.5, "and shares words with what it continues"),
+            Clue("taken_up", 0.15, 0.2, 1.0, "and shares rare words with what it continues"),
         ),
         "ease": _PLAIN,
         "brevity": (

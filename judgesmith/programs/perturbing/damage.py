@@ -12,6 +12,7 @@ from random import Random
 from typing import Final
 
 from judgesmith.programs.features.texts import CHARACTER_NOTE, Text
+from judgesmith.programs.features.words import word_set
 from judgesmith.programs.perturbing.catalogue import (
     NOT_ENGLISH,
     Case,
@@ -22,7 +23,7 @@ from judgesmith.programs.perturbing.catalogue import (
     drawn_order,
     too_few,
 )
-from judgesmith.programs.perturbing.passage import Passage, Span, word_set
+from judgesmith.programs.perturbing.passage import Passage, Span
 from judgesmith.signatures.perturbation import Skipped
 
 

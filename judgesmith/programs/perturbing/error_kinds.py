@@ -14,10 +14,11 @@ from typing import Any, Final
 from pydantic import Field
 
 from judgesmith.errors import InputError
+from judgesmith.programs.features.words import word_set
 from judgesmith.programs.perturbing import catalogue, damage, grammar
 from judgesmith.programs.perturbing.damage import joined_by, left_out, one_sentence
 from judgesmith.programs.perturbing.grammar import names_and_numbers
-from judgesmith.programs.perturbing.passage import Passage, Span, word_set
+from judgesmith.programs.perturbing.passage import Passage, Span
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Skipped, SubAspect, Target
 from judgesmith.signatures.plain_data import FrozenModel

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import count
 from typing import Final
 
+from judgesmith.programs.features.words import word_set
 from judgesmith.programs.perturbing.catalogue import (
     Case,
     Change,
@@ -18,7 +19,7 @@ from judgesmith.programs.perturbing.catalogue import (
     too_few,
 )
 from judgesmith.programs.perturbing.damage import other_number
-from judgesmith.programs.perturbing.passage import FUNCTION_WORDS, Passage, Span, word_set
+from judgesmith.programs.perturbing.passage import FUNCTION_WORDS, Passage, Span
 
 # Capitalised wherever they stand, yet no names.
 _NO_NAMES = word_set(

@@ -15,6 +15,7 @@ from typing import Final
 import regex
 
 from judgesmith.errors import InputError
+from judgesmith.programs.features.words import word_set
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.perturbation import Edit
 
@@ -58,10 +59,6 @@ _LANGUAGES = {
 _TELLING = 3  # function words of one language that a text holds at least, to be taken for it
 _FOREIGN_LETTERS = 0.2
 _ENGLISH_SHARE = 0.25  # of the words of a text, beyond the first few, that are common in English
-
-
-def word_set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
 
 
 def language_of(words: Iterable[str]) -> str | None:

@@ -513,7 +513,7 @@ def test_weights_are_shares_of_known_facets_and_every_number_has_a_reason():
         for clue in (one for clues in facets.values() for one in clues):
             assert clue.feature in FEATURE_NAMES
             assert clue.spread > 0
-            assert abs(clue.weight) in (0.25, 0.5, 1.0)
+            assert abs(clue.weight) in (0.25, 0.5, 1.0, 2.0)
             assert clue.why
     assert set(KINDS.values()) == set(CLUES)
 
