@@ -6,18 +6,18 @@ from itertools import pairwise
 from math import log1p
 
 from judgesmith.programs.features.texts import DENIALS, Text, near
-from judgesmith.programs.features.words import is_word, rarity, root_of, speaks_elsewhere, word_set
+from judgesmith.programs.features.words import (
+    content_of,
+    is_word,
+    root_of,
+    speaks_elsewhere,
+    word_set,
+)
 
 _MOSTLY, _CLEARLY, _DAMAGED = 0.6, 0.75, 0.3
 _TIES_BACK = word_set(
     "he she it they his her its their him them this these those but however also and or so then "
     "instead meanwhile therefore besides moreover too such another both yet"
-)
-_FUNCTION = word_set(
-    "the and but for are was were had has have his her him she they them you your its our out not "
-    "all any can did get got off one own too who why how that this with from into when then than "
-    "what were been there their would could should about after before because some just very also "
-    "only over will more most other such does didn don male female"
 )
 
 
@@ -42,7 +42,7 @@ def _best(response: Text, span: tuple[int, int], source: Text) -> tuple[int, flo
     where = source.sentences_of
     points: dict[int, float] = {}
     whole = 0.0
-    for stem in set(response.stems[span[0] : span[1]]) - {""}:
+    for stem in dict.fromkeys(filter(None, response.stems[span[0] : span[1]])):
         found = where.get(stem, ())
         whole += 1.0
         for place in found:
@@ -96,12 +96,10 @@ def _taken_up(response: Text, source: Text) -> tuple[float, float]:
     """Return the rarity of the content words that the source has, and of all."""
     roots = source.roots
     taken = content = 0.0
-    for word in response.word_set:
-        if len(word) < 3 or word in _FUNCTION or word[0].isdigit():
-            continue
-        weight = max(rarity(word) - 2.5, 0.0)
+    for word in dict.fromkeys(response.words):
+        weight = content_of(word)
         content += weight
-        if root_of(word) in roots:
+        if weight and root_of(word) in roots:
             taken += weight
     return taken, content
 

@@ -11,7 +11,14 @@ from itertools import pairwise
 from math import log, log1p, sqrt
 from typing import Literal
 
-from judgesmith.programs.features.words import known_share, root_of, says_the, word_set
+from judgesmith.programs.features.words import (
+    NUMBER_WORDS,
+    known_share,
+    opens_as_name,
+    root_of,
+    says_the,
+    word_set,
+)
 
 # Scripts written without spaces: each character is a word, so that n-grams of words are
 # n-grams of characters. Kana, Han, Thai, Lao, Tibetan, Burmese, Khmer.
@@ -35,6 +42,7 @@ _CLOSES = "\"'\u201d\u2019)]"
 _STEM_LETTERS = 6
 _CONTENT_LETTERS = 4
 _NEAR = 4
+_LONG_NUMBER = 4  # digits: 1970 is also '70, and 52,500 also 52 500
 
 DENIALS = word_set(
     "not no never none nobody nothing neither nor nowhere without cannot t nt hardly barely "
@@ -130,6 +138,28 @@ class Text:
         starts = {start for start, _ in self.sentences}
         capitals = (n for n, word in enumerate(self.originals) if word[0].isupper() and word[1:])
         return [place for place in capitals if place not in starts]
+
+    @cached_property
+    def openings(self) -> list[int]:
+        """Return the names that English sentences begin with; their capital does not tell."""
+        names, words = set(self.names), self.words
+        return [
+            start
+            for start, end in self.sentences
+            if self.originals[start][0].isupper()
+            and opens_as_name(words[start], words[start + 1 : min(start + 2, end)])
+            and start not in names
+        ]
+
+    @cached_property
+    def told_numbers(self) -> frozenset[str]:
+        """Return the numbers in digits and words, and shorter ways to write them."""
+        told = set(self.numbers)
+        told.update(NUMBER_WORDS[word] for word in NUMBER_WORDS.keys() & self.word_set)
+        for number in self.numbers:
+            if number.isdigit() and len(number) >= _LONG_NUMBER:
+                told.update((number[-2:], number.removesuffix("000"), number[:-3], number[-3:]))
+        return frozenset(told)
 
     @cached_property
     def norm(self) -> float:
@@ -354,7 +384,11 @@ def unsupported(response: Text, source: Text, context: Text) -> tuple[list[str],
             held = word in source.word_set or word in context.word_set
         if not held:
             names.append(response.originals[place])
-    known = source.numbers | context.numbers
+    for place in response.openings:
+        word = response.words[place]
+        if word not in source.word_set and word not in context.word_set:
+            names.append(response.originals[place])
+    known = source.told_numbers | context.told_numbers
     numbers = [word for word in response.words if word[0].isdigit() and word not in known]
     return names, numbers
 

@@ -40,10 +40,36 @@ _ELSEWHERE = word_set(
     "der das und ist nicht mit von für ein eine dass auf le les des et est pour que dans une el "
     "los las del por con una il che di per della het een van niet w na się är och att det og"
 )
+_COUNTED = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty",
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
+)
+NUMBER_WORDS = {
+    word: str(number) for words in _COUNTED for number, word in enumerate(words.split(), start=1)
+}
+NUMBER_WORDS |= {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70"}
+NUMBER_WORDS |= {"eighty": "80", "ninety": "90", "dozen": "12", "hundred": "100"}
+_VERBS = word_set(
+    "is was has had does did will would can could should said says told made gave got went came "
+    "took saw won lost left became began found met gets plays takes makes wants"
+)
+_OPENERS = word_set(
+    "she they you this that these those there here who what which how where when everyone "
+    "everybody everything someone something nobody nothing anyone each some most all both none "
+    "other others such much more less few first two three people police not also then"
+)
+_NO_NAME_ENDINGS = ("ing", "ly", "ity", "ness", "ion", "ment")
 _SINGLE = frozenset("aisdmtox")
 _FEWEST_OF_SHORT = 2_000  # films mention short words so often, or they are scraps of words
 _SHORT_LETTERS = 3
-_RAREST = 7.5
+_RAREST, _COMMON = 7.5, 2.5
+_FUNCTION = word_set(
+    "the and but for are was were had has have his her him she they them you your its our out not "
+    "all any can did get got off one own too who why how that this with from into when then than "
+    "what were been there their would could should about after before because some just very also "
+    "only over will more most other such does didn don male female"
+)
 
 
 @functools.cache
@@ -79,6 +105,14 @@ def rarity(word: str) -> float:
     return min(_log_total() - log10(frequencies().get(word, 0) + 1), _RAREST)
 
 
+@functools.lru_cache(maxsize=65_536)
+def content_of(word: str) -> float:
+    """Return how much a word says by its rarity: nothing for function words and numbers."""
+    if len(word) < _SHORT_LETTERS or word in _FUNCTION or word[0].isdigit():
+        return 0.0
+    return max(rarity(word) - _COMMON, 0.0)
+
+
 def known_share(words: Sequence[str]) -> float:
     """Return the share of English words among those of letters."""
     letters = [word for word in words if word[0].isalpha()]
@@ -95,9 +129,19 @@ def speaks_elsewhere(words: Sequence[str]) -> bool:
     return 12 * sum(word in _ELSEWHERE for word in words) >= len(words)
 
 
+@functools.lru_cache(maxsize=65_536)
 def root_of(word: str) -> str:
     """Return a word without the endings of number and tense."""
     for ending in ("ing", "ed", "es", "s", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= _SHORT_LETTERS:
             return word[: -len(ending)]
     return word
+
+
+def opens_as_name(first: str, following: Sequence[str]) -> bool:
+    """Say whether the first word of a sentence is a name: no other singular lacks an article."""
+    if len(first) < _SHORT_LETTERS or first in _OPENERS or first.endswith(_NO_NAME_ENDINGS):
+        return False
+    after = following[0] if following else ""
+    verb = after in _VERBS or (after[-2:] == "ed" and len(after) > _SHORT_LETTERS)
+    return verb and (first[-1] != "s" or not is_word(first[:-1]))

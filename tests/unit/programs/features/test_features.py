@@ -9,6 +9,7 @@ from looping import for_each
 
 from judgesmith.programs.features import FEATURE_INDEX, FEATURE_NAMES, lexical_features
 from judgesmith.programs.features import vector as vector_module
+from judgesmith.programs.features.sentences import misspelled, sentence_features
 from judgesmith.programs.features.texts import (
     CASELESS_NOTE,
     CHARACTER_NOTE,
@@ -30,6 +31,7 @@ from judgesmith.programs.features.vector import (
     style_features,
     surface_faults,
 )
+from judgesmith.programs.features.words import is_word, rarity
 
 # overlap
 
@@ -315,3 +317,79 @@ def test_the_cache_gives_the_same_object_and_stays_within_its_bound():
     assert cache.read("a text") is not first
     cache.read("y" * 5000)
     assert "y" * 5000 not in cache._texts
+
+
+# words and sentences
+
+BRIDGE = Text(
+    "The old bridge opened in 1970. Three men crossed it on Monday. It was not closed in the "
+    "winter. Mexico paid 52,500 dollars for the paint, and twelve people got a prize."
+)
+
+
+def test_words_exist_in_american_and_british_spelling_and_common_ones_are_not_rare():
+    assert all(map(is_word, ["the", "colour", "color", "centre", "travelled", "t", "bridge"]))
+    assert not any(map(is_word, ["brigde", "colouur", "xq"]))
+    assert rarity("the") < rarity("bridge") < rarity("abutment") <= rarity("brigde") == 7.5
+
+
+@pytest.mark.parametrize(
+    ("response", "wrong"),
+    [
+        ("The old brigde was not clsoed for the men.", ["brigde", "clsoed"]),
+        (
+            "The brdige wsa odl in teh winter.",
+            ["brdige", "wsa", "odl", "teh"],
+        ),
+        ("Die Brücke ist alt und nicht für die Leute.", []),
+        ("La vieja puente no era para los hombres de la ciudad.", []),
+        ("The Skylon was not made for Brexiteers.", []),  # names may be any letters
+        ("老橋", []),
+    ],
+)
+def test_misspelled_words_are_told_in_english_alone(response, wrong):
+    assert misspelled(Text(response), BRIDGE, Text("")) == wrong
+
+
+def test_a_word_of_the_material_is_no_slip():
+    assert misspelled(Text("The floof was in the box."), Text("It is a floof."), Text("")) == []
+
+
+def test_a_sentence_is_held_by_one_sentence_and_going_back_is_seen():
+    straight = sentence_features(Text("The old bridge opened. The paint cost dollars."), BRIDGE)
+    back = sentence_features(Text("The paint cost dollars. The old bridge opened."), BRIDGE)
+    spread = sentence_features(Text("The bridge men crossed in winter for dollars."), BRIDGE)
+    assert (straight["backwards"], back["backwards"]) == (0.0, 1.0)
+    assert straight["sentence_support"] == back["sentence_support"] > spread["sentence_support"]
+
+
+def test_a_denial_is_new_where_the_source_denies_nothing():
+    assert sentence_features(Text("It was not closed in winter."), BRIDGE)["denials"] == 0.0
+    assert sentence_features(Text("Men never crossed the bridge."), BRIDGE)["denials"] > 0.0
+
+
+def test_what_points_back_to_nothing_is_counted():
+    first, later = "Ann Lee opened the bridge.", "Later that day Lee left."
+    linked, unlinked = (Text(" ".join(pair)) for pair in ((first, later), (later, first)))
+    assert sentence_features(linked, BRIDGE)["unlinked"] == 0.0
+    assert sentence_features(unlinked, BRIDGE)["unlinked"] > 0.0
+
+
+def test_rare_words_of_the_source_count_most_in_any_ending():
+    found = sentence_features(Text("They painted the bridges and slept."), BRIDGE)["taken_up"]
+    assert 0.5 < found < 1.0
+    assert sentence_features(Text("Nobody slept."), BRIDGE)["taken_up"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("response", "names", "numbers"),
+    [
+        ("12 got prizes, 3 crossed in the 70s, for 52 500 dollars.", [], []),
+        ("13 got prizes, 4 crossed in the 80s.", [], ["13", "4", "80"]),
+        ("Mexico has paid. France has paid. Then France left.", ["France", "France"], []),
+        ("Everybody was there. Scientists said so. Nothing had changed.", [], []),
+    ],
+)
+def test_numbers_in_words_and_names_that_open_sentences_are_known(response, names, numbers):
+    found = unsupported(Text(response), BRIDGE, Text(""))
+    assert [sorted(one) for one in found] == [sorted(names), numbers]
