@@ -40,9 +40,8 @@ def test_the_page_raises_the_score_of_a_program_on_test_examples(lm, monkeypatch
     with dspy.context(lm=simulated):
         exec("\n".join(blocks), found)
     assert len(found["test"]) == 28
-    assert found["before"] == pytest.approx(40.8, abs=0.1)
-    assert found["after_mipro"] == pytest.approx(63.4, abs=0.1)
-    assert found["after_gepa"] == pytest.approx(63.4, abs=0.1)
+    scores = [found[name] for name in ("before", "after_mipro", "after_gepa")]
+    assert scores == pytest.approx([38.6, 62.4, 62.4], abs=0.1)
 
 
 @pytest.mark.filterwarnings("ignore")
