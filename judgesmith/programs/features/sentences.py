@@ -10,7 +10,7 @@ from judgesmith.programs.features.words import (
     content_of,
     is_word,
     root_of,
-    speaks_elsewhere,
+    sounds_english,
     word_set,
 )
 
@@ -111,7 +111,7 @@ def is_english(text: Text, beside: Text) -> bool:
     if text.known_share >= _MOSTLY and text.says_the:
         return True
     clearly = beside.known_share >= _CLEARLY and beside.says_the
-    return text.known_share >= _DAMAGED and clearly and not speaks_elsewhere(text.words)
+    return text.known_share >= _DAMAGED and clearly and sounds_english(text.words)
 
 
 def misspelled(text: Text, *given: Text) -> list[str]:

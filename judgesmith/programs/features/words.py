@@ -38,7 +38,8 @@ _ENGLISH_ONLY = word_set(
 )
 _ELSEWHERE = word_set(
     "der das und ist nicht mit von für ein eine dass auf le les des et est pour que dans une el "
-    "los las del por con una il che di per della het een van niet w na się är och att det og"
+    "los las del por con una il che di per della het een van niet w na się är och att det og "
+    "zu den dem im ist sich auch er hat sind als bei wie nur wir ich wurde kann ihre oder über"
 )
 _COUNTED = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -124,9 +125,9 @@ def says_the(words: Sequence[str]) -> bool:
     return 12 * sum(word in _ENGLISH_ONLY for word in words) >= len(words)
 
 
-def speaks_elsewhere(words: Sequence[str]) -> bool:
-    """Say whether a text has words that are common in other languages of Europe."""
-    return 12 * sum(word in _ELSEWHERE for word in words) >= len(words)
+def sounds_english(words: Sequence[str]) -> bool:
+    """Say whether words that are common in English outnumber those of other languages."""
+    return sum((word in _ENGLISH_ONLY) - (word in _ELSEWHERE) for word in words) > 0
 
 
 @functools.lru_cache(maxsize=65_536)
