@@ -30,6 +30,7 @@ from judgesmith.programs.lm.records import (
     ModelAnswer,
     ModelRequest,
     PureEngine,
+    answering,
     request_identity,
 )
 from judgesmith.programs.lm.waiting import BLOCKING, SUSPENDING, Pace, Waiting, driven
@@ -473,7 +474,7 @@ class LMClient:
 
     def identity(self, request: ModelRequest) -> bytes:
         """Return the 16 bytes under which the answer is kept."""
-        return request_identity(self._of_round(request), self.engine.endpoint)
+        return request_identity(self._of_round(request), answering(self.engine))
 
     @contextmanager
     def in_round(self, number: int) -> Iterator[None]:

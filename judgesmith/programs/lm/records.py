@@ -296,7 +296,8 @@ class Engine(Protocol):
     endpoint : str
         Where the answers come from, without any secret; part of every request's identity.
 
-    An engine that answers requests with a ``continuation`` has ``scores_texts = True``, too.
+    An engine that answers requests with a ``continuation`` has ``scores_texts = True``, too; one
+    whose answers change with judgesmith's version has an ``edition``, a part of the identity.
     """
 
     endpoint: str
@@ -330,3 +331,9 @@ class PureEngine(Protocol):
     def answer(self, request: ModelRequest) -> ModelAnswer:
         """Return the answer, a function of the request alone."""
         ...
+
+
+def answering(engine: Engine | PureEngine) -> str:
+    """Return what tells an engine's answers from others': its endpoint, and its edition if any."""
+    edition = getattr(engine, "edition", None)
+    return engine.endpoint if edition is None else f"{engine.endpoint} {edition}"

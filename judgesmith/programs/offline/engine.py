@@ -103,6 +103,8 @@ class OfflineEngine:
     ----------
     endpoint : str
         ``offline``.
+    edition : int
+        Counts the changes of the answers: a cache serves none of an earlier edition.
 
     Examples
     --------
@@ -118,6 +120,7 @@ class OfflineEngine:
     """
 
     endpoint = "offline"
+    edition = 2
     scores_texts = True
 
     def answer(self, request: ModelRequest) -> ModelAnswer:

@@ -38,6 +38,7 @@ from judgesmith.programs.lm.records import (
     ModelAnswer,
     ModelRequest,
     PureEngine,
+    answering,
     request_identity,
 )
 
@@ -329,7 +330,7 @@ def replaying(engine: Engine | PureEngine) -> Engine | PureEngine:
             silent = True
 
             def answer(self, request: ModelRequest) -> ModelAnswer:
-                _refuse(request, self.endpoint)
+                _refuse(request, self)
 
         silent: PureEngine = SilentOffline()
         return silent
@@ -347,10 +348,10 @@ class _Silent:
         self.scores_texts = bool(getattr(engine, "scores_texts", False))
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        _refuse(request, self.endpoint)
+        _refuse(request, self)
 
     def complete_sync(self, request: ModelRequest) -> ModelAnswer:
-        _refuse(request, self.endpoint)
+        _refuse(request, self)
 
     async def aclose(self) -> None:
         """Do nothing: nothing is open."""
@@ -359,8 +360,8 @@ class _Silent:
         """Do nothing: nothing is open."""
 
 
-def _refuse(request: ModelRequest, endpoint: str) -> NoReturn:
-    identity = request_identity(request, endpoint).hex()
+def _refuse(request: ModelRequest, engine: Engine | PureEngine) -> NoReturn:
+    identity = request_identity(request, answering(engine)).hex()
     end = " ".join(request.user.split())[-_SHOWN:]
     raise NotRecorded(
         f"no recorded answer to the request {identity} to {request.model} (sample "

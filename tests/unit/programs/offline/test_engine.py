@@ -1,5 +1,6 @@
 """The offline model answers requests: its engine, reader, task forms and families."""
 
+import hashlib
 import json
 import re
 from dataclasses import replace
@@ -25,7 +26,8 @@ from judgesmith.programs.features.qualities import FACETS, FAMILIES, GENERAL, qu
 from judgesmith.programs.judging.adapter import FencedAdapter
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.program import PromptRequest
-from judgesmith.programs.lm import model
+from judgesmith.programs.lm import LMClient, model
+from judgesmith.programs.lm.cache.recordings import replaying
 from judgesmith.programs.lm.errors import ModelError
 from judgesmith.programs.lm.records import (
     Message,
@@ -96,6 +98,22 @@ def test_it_is_a_pure_engine():
     assert ENGINE.endpoint == "offline"
     asked = request(ScoreOverall, GOOD)
     assert ENGINE.answer(asked) == OfflineEngine().answer(asked)
+
+
+def test_another_edition_tells_from_others_what_is_cached():
+    texts = [GOOD, BAD, "It does not cost twelve milion pounds.", f"{GOOD} {GOOD}", "Ja, gern!"]
+    said = [
+        ENGINE.answer(request(signature, text)).text
+        for signature in (AssessCriteria, GradeResponse, ScoreOverall)
+        for text in texts
+    ]
+    digest = hashlib.blake2b("".join(said).encode(), digest_size=8).hexdigest()
+    assert (ENGINE.edition, digest) == (2, "e67e95337827df08"), "new answers: count up the edition"
+    other = OfflineEngine()
+    other.edition = 1
+    asked = request(ScoreOverall, GOOD)
+    assert LMClient(other).identity(asked) != LMClient(ENGINE).identity(asked)
+    assert LMClient(replaying(ENGINE)).identity(asked) == LMClient(ENGINE).identity(asked)
 
 
 def test_every_criterion_is_assessed_in_order_and_the_better_text_scores_higher():
