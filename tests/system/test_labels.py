@@ -190,8 +190,8 @@ def test_recheck_alarms_where_labels_are_wrong_that_were_right(run, labelled, co
     compiled.model_copy(update={"golden": golden}).save(labelled / "turned")
     status, out, _ = run("monitor", "recheck", "turned")
     assert status == 1
-    assert "TPR fell below what is stated" in out.replace("\n  ", " ")
-    assert "DRIFTED  tpr: 0% of" in out
+    assert "TNR and TPR fell below what is stated" in out.replace("\n  ", " ")
+    assert "DRIFTED  tnr: 0% of" in out
 
 
 def test_mistakes_are_counted_by_criterion_and_by_the_closest_guideline(run, labelled, compiled):

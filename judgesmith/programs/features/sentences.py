@@ -21,7 +21,7 @@ _TIES_BACK = word_set(
 )
 
 
-def sentence_features(response: Text, source: Text) -> dict[str, float]:
+def sentence_features(response: Text, source: Text, context: Text) -> dict[str, float]:
     """Return how the sentences are supported, how far they go back, and what is denied anew."""
     places = [_best(response, span, source) for span in response.sentences]
     weights = [support for _, support in places]
@@ -31,7 +31,7 @@ def sentence_features(response: Text, source: Text) -> dict[str, float]:
     return {
         "sentence_support": sum(weights) / len(weights) if weights else 0.0,
         "backwards": backwards / (len(known) - 1) if len(known) > 1 else 0.0,
-        "denials": log1p(_new_denials(response, source)),
+        "denials": log1p(_new_denials(response, source.denied | context.denied)),
         "unlinked": log1p(_unlinked(response)),
         "taken_up": taken / content if content else 0.0,
     }
@@ -53,10 +53,9 @@ def _best(response: Text, span: tuple[int, int], source: Text) -> tuple[int, flo
     return best, min(points[best] / (2 * whole), 1.0)
 
 
-def _new_denials(response: Text, source: Text) -> int:
-    """Count the denials near none of whose content words the source denies anything."""
+def _new_denials(response: Text, denied: frozenset[str]) -> int:
+    """Count the denials near none of the content words near which the material denies."""
     found = 0
-    denied = source.denied
     for place, word in enumerate(response.words):
         if word in DENIALS:
             found += denied.isdisjoint(near(response.stems, place))

@@ -184,7 +184,7 @@ _EMPTY = Text("")
 def feature_names() -> tuple[str, ...]:
     empty: dict[str, float] = overlap_features(_EMPTY, _EMPTY)
     empty |= _support(_EMPTY, _EMPTY, [], []) | repetition_features(_EMPTY)
-    empty |= sentence_features(_EMPTY, _EMPTY) | _spelling(_EMPTY, [])
+    empty |= sentence_features(_EMPTY, _EMPTY, _EMPTY) | _spelling(_EMPTY, [])
     empty |= style_features(_EMPTY, _EMPTY) | _conversation(_EMPTY, _EMPTY, _EMPTY, "other")
     return tuple(empty | slot_features("", _EMPTY)[0])
 
@@ -336,7 +336,7 @@ def _computed(source: str, context: str | None, response: str) -> FeatureVector:
     names, numbers = unsupported(own, src, more)
     found |= _support(own, src, names, numbers)
     found |= repetition_features(own)
-    found |= sentence_features(own, src) | _spelling(own, misspelled(own, src, more))
+    found |= sentence_features(own, src, more) | _spelling(own, misspelled(own, src, more))
     found |= style_features(own, src)
     form = text_form(src, own, context, known_content=found["known_content"])
     found |= _conversation(own, src, more, form)

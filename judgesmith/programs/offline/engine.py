@@ -120,7 +120,7 @@ class OfflineEngine:
     """
 
     endpoint = "offline"
-    edition = 2
+    edition: int | None = 2
     scores_texts = True
 
     def answer(self, request: ModelRequest) -> ModelAnswer:

@@ -184,7 +184,8 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             Clue("context_bigrams", 0.08, 0.15, 0.5, "and their phrases"),
             Clue("unknown_numbers", 0.05, 0.4, -1.0, "a number that nobody gave is made up"),
             Clue("unknown_names", 0.2, 0.5, -0.5, _INVENTED),
-            _DENIED,
+            Clue("denials", 0.05, 0.4, -0.25, "an answer may well say no, but "
+                 "seldom to the facts"),
         ),
         "coverage": (
             Clue("last_turn", 0.2, 0.25, 0.25, "an answer takes up words of what was said last"),

@@ -325,6 +325,7 @@ BRIDGE = Text(
     "The old bridge opened in 1970. Three men crossed it on Monday. It was not closed in the "
     "winter. Mexico paid 52,500 dollars for the paint, and twelve people got a prize."
 )
+NONE = Text("")
 
 
 def test_words_exist_in_american_and_british_spelling_and_common_ones_are_not_rare():
@@ -356,29 +357,34 @@ def test_a_word_of_the_material_is_no_slip():
 
 
 def test_a_sentence_is_held_by_one_sentence_and_going_back_is_seen():
-    straight = sentence_features(Text("The old bridge opened. The paint cost dollars."), BRIDGE)
-    back = sentence_features(Text("The paint cost dollars. The old bridge opened."), BRIDGE)
-    spread = sentence_features(Text("The bridge men crossed in winter for dollars."), BRIDGE)
+    straight = sentence_features(
+        Text("The old bridge opened. The paint cost dollars."), BRIDGE, NONE
+    )
+    back = sentence_features(Text("The paint cost dollars. The old bridge opened."), BRIDGE, NONE)
+    spread = sentence_features(Text("The bridge men crossed in winter for dollars."), BRIDGE, NONE)
     assert (straight["backwards"], back["backwards"]) == (0.0, 1.0)
     assert straight["sentence_support"] == back["sentence_support"] > spread["sentence_support"]
 
 
 def test_a_denial_is_new_where_the_source_denies_nothing():
-    assert sentence_features(Text("It was not closed in winter."), BRIDGE)["denials"] == 0.0
-    assert sentence_features(Text("Men never crossed the bridge."), BRIDGE)["denials"] > 0.0
+    assert sentence_features(Text("It was not closed in winter."), BRIDGE, NONE)["denials"] == 0.0
+    never = Text("Men never crossed the bridge.")
+    assert sentence_features(never, BRIDGE, NONE)["denials"] > 0.0
+    assert sentence_features(never, BRIDGE, Text("Do not cross it."))["denials"] > 0.0
+    assert sentence_features(never, BRIDGE, Text("Nobody crossed it."))["denials"] == 0.0
 
 
 def test_what_points_back_to_nothing_is_counted():
     first, later = "Ann Lee opened the bridge.", "Later that day Lee left."
     linked, unlinked = (Text(" ".join(pair)) for pair in ((first, later), (later, first)))
-    assert sentence_features(linked, BRIDGE)["unlinked"] == 0.0
-    assert sentence_features(unlinked, BRIDGE)["unlinked"] > 0.0
+    assert sentence_features(linked, BRIDGE, NONE)["unlinked"] == 0.0
+    assert sentence_features(unlinked, BRIDGE, NONE)["unlinked"] > 0.0
 
 
 def test_rare_words_of_the_source_count_most_in_any_ending():
-    found = sentence_features(Text("They painted the bridges and slept."), BRIDGE)["taken_up"]
+    found = sentence_features(Text("They painted the bridges and slept."), BRIDGE, NONE)["taken_up"]
     assert 0.5 < found < 1.0
-    assert sentence_features(Text("Nobody slept."), BRIDGE)["taken_up"] == 0.0
+    assert sentence_features(Text("Nobody slept."), BRIDGE, NONE)["taken_up"] == 0.0
 
 
 @pytest.mark.parametrize(
