@@ -270,8 +270,10 @@ class _Run:
 
     def _next(self, known: GainPosterior | None) -> int | None:
         """Return the configuration to score a block of; None where the search has ended."""
-        if known is None:
-            return int(self.rng.integers(len(self.configurations)))
+        if known is None:  # of no block is the gain defined yet
+            drawn = int(self.rng.integers(len(self.configurations)))
+            left_over = [one for one in range(len(self.configurations)) if self._missing(one)]
+            return drawn if drawn in left_over else next(iter(left_over), None)
         left = (self.most_calls - self.n_calls) / (self.cost * READ_AGAIN)
         needed = sum(map(self._n_missing, self._leaders(known)))
         if left - max(self.n_texts) < needed:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from looping import for_each
 
+import judgesmith
 from benchmarks.harness import NotRun
 from benchmarks.simulated_endpoint.runs import Task
 from benchmarks.simulated_endpoint.serving import simulated_lm
@@ -105,3 +106,20 @@ def test_an_interrupted_search_of_effects_ends_as_if_it_was_not(simulated, tmp_p
     assert rest < calls
     with pytest.raises(ValueError, match="effort"):
         o.EffectSearch(effort="none")
+
+
+def test_a_gain_that_no_block_defines_ends_the_search():
+    # Within a source of two rows, both in order, every judge agrees as well as any other.
+    rows = [
+        {
+            "source_id": str(n),
+            "source": f"The bridge of town {n} opened on Monday.",
+            "response": text.format(n),
+            "score": score,
+        }
+        for n in range(12)
+        for text, score in (("The bridge of town {} opened.", 1), ("the the brige ,, of {}", 0))
+    ]
+    found = judgesmith.compile(rows, judge="pairs", scale="0..1", holdout=0, progress=False)
+    assert found.judge.protocol.judge == "pairs"
+    assert found.notes
