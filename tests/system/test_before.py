@@ -14,7 +14,6 @@ import yaml
 
 import judgesmith
 from judgesmith.programs import SavedJudgeError, load_program, load_saved
-from judgesmith.programs.offline import OfflineEngine
 
 BEFORE = Path(__file__).parent / "before"
 JUDGES = sorted(path.name for path in (BEFORE / "judges").iterdir())
@@ -67,7 +66,7 @@ def test_its_program_judges_in_python(story, place, name):
 @pytest.fixture
 def answers(place, monkeypatch):
     """The ledger of the study, of before the model had editions, and the study beside it."""
-    monkeypatch.setattr(OfflineEngine, "edition", None)
+    monkeypatch.setattr("judgesmith.programs.offline.OfflineEngine.edition", None)
     folder = place / ".judgesmith"
     shutil.copytree(BEFORE / "study" / "searches", folder / "searches")
     with sqlite3.connect(folder / "ledger.sqlite") as base:

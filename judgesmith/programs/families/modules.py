@@ -289,8 +289,8 @@ class ExemplarJudge(FamilyJudge):
     --------
     >>> judge = ExemplarJudge(levels=3)
     >>> found = judge(source="The bridge opened on Monday.", response="It opened on Monday.")
-    >>> found.weighting["overall"].mode, len(found.calls)
-    ('probabilities', 6)
+    >>> found.weighting["criterion:relevance"].mode, len(found.calls)
+    ('probabilities', 36)
     """
 
     _family = "exemplar"

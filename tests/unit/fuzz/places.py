@@ -58,6 +58,8 @@ def _look(event: str, arguments: tuple) -> None:
 
 def _outside(path, inside: Path) -> bool:
     place = os.path.realpath(os.fsdecode(path))
+    if "__pycache__" in Path(place).parts:  # of a module that is imported for the first time
+        return False
     return place != os.devnull and not place.startswith(f"{inside}{os.sep}")
 
 
