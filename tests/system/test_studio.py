@@ -44,14 +44,42 @@ def own_state(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
+HEARD = """
+import os, sys
+LOCAL = (None, "", "127.0.0.1", "::1", "localhost")
+
+def heard(event, arguments):
+    if event == "socket.connect" and isinstance(arguments[1], tuple):
+        host = arguments[1][0]
+    elif event == "socket.getaddrinfo":
+        host = arguments[0]
+    else:
+        return
+    if (host.decode() if isinstance(host, bytes) else host) not in LOCAL:
+        with open(os.environ["OUTSIDE"], "a", encoding="utf-8") as file:
+            print(event, host, file=file)
+
+open(os.environ["OUTSIDE"], "a").close()
+sys.addaudithook(heard)
+"""
+"""What every Python process of a studio runs first: it notes which other hosts are called."""
+
+
 class Running(Entered):
     """A studio as a process of its own."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, folder, hook, *options):
         super().__init__()
         call = [sys.executable, "-m", "judgesmith", "studio", str(folder), "--port", "0"]
+        hook.mkdir(exist_ok=True)
+        (hook / "sitecustomize.py").write_text(HEARD, encoding="utf-8")
+        self.outside = hook / "outside"
         self.process = subprocess.Popen(
-            [*call, "--json", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*call, "--json", *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(hook), "OUTSIDE": str(self.outside)},
         )
         line = self.process.stdout.readline()
         assert line, self.process.stderr.read()
@@ -69,7 +97,7 @@ def studio(tmp_path):
     running = []
 
     def start(folder, *options):
-        running.append(Running(folder, *options))
+        running.append(Running(folder, tmp_path / "hook", *options))
         return running[-1]
 
     yield start
@@ -78,6 +106,7 @@ def studio(tmp_path):
             one.stop()
         for opened in (*one.clients, one.process.stdout, one.process.stderr):
             opened.close()
+        assert one.outside.read_text(encoding="utf-8") == "", "another host was called"
 
 
 @pytest.fixture
