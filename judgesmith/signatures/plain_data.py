@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import reprlib
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -365,3 +366,22 @@ def declared_fields(model: type[BaseModel], *names: str) -> Iterator[DeclaredFie
         found = DeclaredField.of(name, model.model_fields[name])
         if names or found.group is not None:
             yield found
+
+
+def rows_of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a table that is given by column."""
+    found = {name: _column(name, values) for name, values in columns.items()}
+    if len(set(map(len, found.values()))) > 1:
+        counts = ", ".join(f"{len(values)} of {name}" for name, values in found.items())
+        raise TypeError(f"expected columns of one length; got {counts}.")
+    return [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True)]
+
+
+def _column(name: str, values: Any) -> list[Any]:
+    if isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping):
+        return list(values)
+    shown = reprlib.repr(values)
+    raise TypeError(
+        f"expected rows, or a list of values by column; got {shown} of {name}. Put one row into "
+        "a list."
+    )

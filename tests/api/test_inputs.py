@@ -162,6 +162,16 @@ def test_rows_in_any_form_are_scored_alike():
             lambda: judgesmith.read({"source": ["a"], "response": ["b", "c"]}),
             r"columns of one length; got 1 of source, 2 of response",
         ),
+        (
+            lambda: judgesmith.score_batch(judgesmith.ActiveCritic(), {"source": 1, "response": 2}),
+            r"items: expected rows, or a list of values by column; got 1 of source",
+        ),
+        (
+            lambda: judgesmith.score_batch(
+                judgesmith.ActiveCritic(), {"source": ["a"], "response": ["b", "c"]}
+            ),
+            r"items: expected columns of one length; got 1 of source, 2 of response",
+        ),
         (lambda: judgesmith.ActiveCritic()("a", "b"), r"judge\(\): too many positional"),
         (lambda: judgesmith.ActiveCritic()(source="a"), r"judge\(\): missing .*'response'"),
         (lambda: judgesmith.ActiveCritic(varient="fine"), r"varient: .*did you mean variant\?"),

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 from judgesmith.data.formats.raw import RawRows, Row
 from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.errors import MissingExtraError, did_you_mean
+from judgesmith.signatures.plain_data import rows_of_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -246,26 +247,12 @@ def memory_rows(source: Any) -> tuple[str, Callable[..., Iterator[Row]]]:
     if pandas and isinstance(source, pandas.DataFrame):
         return "data frame", _frame_rows(source)
     if isinstance(source, Mapping):
-        columns = {name: _column(name, values) for name, values in source.items()}
-        if len(set(map(len, columns.values()))) > 1:
-            counts = ", ".join(f"{len(values)} of {name}" for name, values in columns.items())
-            raise TypeError(f"expected columns of one length; got {counts}.")
-        table = zip(*columns.values(), strict=True)
-        source = [dict(zip(columns, row, strict=True)) for row in table]
+        source = rows_of_columns(source)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         return "rows", lambda raw: _numbered(raw, source)
     raise TypeError(
         "expected a path, '-', a pandas DataFrame, a Hugging Face dataset, a list of dicts or of "
         f"dspy.Examples, or a dict of columns; got {type(source).__name__}."
-    )
-
-
-def _column(name: str, values: Any) -> list[Any]:
-    if isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping):
-        return list(values)
-    raise TypeError(
-        f"expected rows, or a list of values by column; got {shown_value(values)} of {name}. Put "
-        "one row into a list."
     )
 
 

@@ -37,6 +37,7 @@ from judgesmith.results.progress import OnProgress, ProgressEvent, shows_progres
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem, item_to_judge
 from judgesmith.signatures.judgement import UNREAD, Cause, Judgement, Reason
+from judgesmith.signatures.plain_data import rows_of_columns
 
 if TYPE_CHECKING:
     import dspy
@@ -369,12 +370,10 @@ def _rows_of(items: Any) -> Any:
         return items.to_dict("records")
     if not isinstance(items, Mapping):
         return items
-    if any(isinstance(column, str) for column in items.values()):
-        raise InputError(
-            "items: expected rows, or a list of values by column; got one text.",
-            hint="judge(source=…, response=…) scores one.",
-        )
-    return [dict(zip(items, row, strict=True)) for row in zip(*items.values(), strict=True)]
+    try:
+        return rows_of_columns(items)
+    except TypeError as fault:
+        raise InputError(f"items: {fault}") from None
 
 
 def _rated(items: Any) -> Iterator[RatedItem]:
