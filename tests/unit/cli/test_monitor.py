@@ -187,7 +187,8 @@ def teachers(tmp_path_factory, sample_rows):
 
 @pytest.fixture
 def place(folder, teachers):
-    shutil.copytree(teachers, folder, dirs_exist_ok=True)
+    closing = shutil.ignore_patterns("ledger.sqlite*")  # its files go when its last user does
+    shutil.copytree(teachers, folder, ignore=closing, dirs_exist_ok=True)
     return folder
 
 

@@ -222,7 +222,8 @@ def asked(servers, members_made, folder, monkeypatch):
     rows = [json.loads(line) for line in sample_path().read_text(encoding="utf-8").splitlines()]
     texts = [{name: row[name] for name in ("source", "response")} for row in rows[:10]]
     (folder / "texts.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in texts))
-    shutil.copytree(members_made, folder, dirs_exist_ok=True)
+    closing = shutil.ignore_patterns("own.sqlite*")  # a cache's files go when its last user does
+    shutil.copytree(members_made, folder, ignore=closing, dirs_exist_ok=True)
     for one in servers:
         one.reset()
     return placed(left=servers[0], right=servers[1])

@@ -1,5 +1,6 @@
 """Pages, and the sessions on them, run as a reader would run them."""
 
+import gc
 import io
 import re
 import shutil
@@ -60,6 +61,7 @@ def _printed(so_far, folder):
     assert status == 0, (so_far[-1], err.getvalue())
     lines = out.getvalue().splitlines()
     if len(so_far) < 3:
+        gc.collect()  # closes the cache, whose files would go while they are copied
         _DONE[so_far] = lines, shutil.copytree(folder, f"{folder}-{len(so_far)}")
     return lines
 
