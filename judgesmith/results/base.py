@@ -7,11 +7,12 @@ import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from markupsafe import Markup
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, did_you_mean
 from judgesmith.front_door import Guessed, at
 from judgesmith.results.charts import Charts, forest
 
@@ -25,6 +26,7 @@ _HTML = 2000
 _ROWS, _COLUMNS = 5, 5
 _OF_ESTIMATES = ("name", "value", "low", "high", "n")
 Item = TypeVar("Item")
+ByLevel = TypeVar("ByLevel", bound=Mapping[Any, Mapping[Any, Any]])
 _PLAIN = (str, bool, numbers.Number, type(None))
 
 
@@ -47,7 +49,26 @@ class Listed(tuple[Item, ...]):
 
 
 class Keyed(dict[str, Item]):
-    """A dict that is shown on one line, however much it holds."""
+    """A dict that is shown on one line, and that tells which names it has where one is missing.
+
+    ``also`` is found by name as well, and not listed.
+    """
+
+    also: Mapping[str, Item] = MappingProxyType({})
+
+    @classmethod
+    def of(cls, report: ByLevel) -> ByLevel:
+        """Return a report by level, of such dicts."""
+        return cast(ByLevel, cls({level: cls(row) for level, row in report.items()}))
+
+    def __missing__(self, name: str) -> Item:
+        if name in self.also:
+            return self.also[name]
+        inside = [at for at, one in self.items() if isinstance(one, Keyed)
+                  and name in {**one, **one.also}]  # fmt: skip
+        hint = f"[{inside[-1]!r}][{name!r}] is." if inside else did_you_mean(name, self)
+        known = ", ".join(map(str, [*self, *self.also]))
+        raise KeyError(f"there is no {name!r}; {hint or f'there are {known}.'}")
 
     def __repr__(self) -> str:
         return one_line(super().__repr__())

@@ -282,3 +282,41 @@ def test_names_that_are_guessed_say_where_the_thing_is():
         compiled.judge.colour  # noqa: B018
     with pytest.raises(AttributeError, match="colour"):
         compiled.saved.colour  # noqa: B018
+
+
+def test_an_objective_is_found_by_its_name_and_other_names_are_answered():
+    def distance(ratings, scores):
+        return -float(abs(ratings - scores).mean())
+
+    compiled = judgesmith.compile(FEW, objective=distance, **QUICK)
+    for part in ("uncompiled", "heldout", "gain"):
+        assert getattr(compiled, part)["dataset"]["distance"] == getattr(compiled.objective, part)
+    assert "distance" not in list(compiled.heldout["dataset"])
+    evaluation = judgesmith.evaluate(compiled, FEW)
+    guesses = {
+        r"\['dataset'\]\['distance'\] is": lambda: compiled.heldout["distance"],
+        "'kendal'; did you mean kendall": lambda: compiled.gain["dataset"]["kendal"],
+        "there are pearson, spearman, kendall, q, distance": lambda: compiled.heldout["dataset"][
+            "f"
+        ],
+        "there are system, sample, dataset": lambda: evaluation.unseen["f"],
+    }
+    for said, guess in guesses.items():
+        with pytest.raises(KeyError, match=said):
+            guess()
+
+
+def test_a_judges_state_is_a_file_and_a_folder_is_the_matter_of_its_result(tmp_path):
+    compiled = judgesmith.compile(FEW, **QUICK)
+    judge, state = compiled.judge, tmp_path / "state.json"
+    judge.save(state)
+    judge.load(state)
+    assert judgesmith.programs.load_program(state).protocol == judge.protocol
+    with pytest.raises(judgesmith.InputError, match=r"folder.json; .* compiled.save\('.*folder'\)"):
+        judge.save(tmp_path / "folder")
+    folder = compiled.save(tmp_path / "folder")
+    for place in (folder, folder / "judge.json"):
+        with pytest.raises(judgesmith.InputError, match=r"opened by judgesmith.load\('.*folder"):
+            judge.load(place)
+    with pytest.raises(judgesmith.JudgesmithError, match="read a DSPy program with"):
+        judgesmith.load(state)

@@ -657,9 +657,7 @@ class _Report:
         """Return what the compilation came to, with what was saved of it."""
         return CompileResult(
             saved=saved,
-            uncompiled=self.uncompiled,
-            heldout=self.heldout,
-            gain=self.gain,
+            **{name: self._with_objectives(name) for name in ("uncompiled", "heldout", "gain")},
             selection=self.selection,
             objective=self.objectives[0],
             objectives=self.objectives if len(self.objectives) > 1 else (),
@@ -677,6 +675,14 @@ class _Report:
             heldout_rows=Listed(self._judged_rows()),
             _study=self.work.study,
         )
+
+    def _with_objectives(self, part: str) -> Any:
+        """Return a report on test rows in which the objectives are found by name, too."""
+        report = getattr(self, part)
+        if report is not None and "dataset" in report:
+            also = {one.name: getattr(one, part) for one in self.objectives}
+            report["dataset"].also = also
+        return report
 
     def _judged_rows(self) -> Sequence[JudgedRow]:
         heldout, work = self.parts.heldout, self.work

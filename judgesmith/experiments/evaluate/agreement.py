@@ -23,6 +23,7 @@ from judgesmith.metrics.correlation import (
 from judgesmith.metrics.records import plain as as_plain
 from judgesmith.optimizers import Agreement, PredictionTable
 from judgesmith.optimizers.predictions import FloatArray, on_criterion, prediction_table
+from judgesmith.results.base import Keyed
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import Cause, by_code, by_sentence
@@ -78,22 +79,24 @@ def agreement_report(
     confidence: float = 0.95,
 ) -> Report:
     """Return the statistics asked for, by level, with intervals that resample sources."""
-    return {
-        level: {
-            statistic: agreement_interval(
-                table.human,
-                table.predicted,
-                sources=table.sources,
-                systems=table.systems,
-                statistic=statistic,
-                level=level,
-                seed=rng,
-                confidence=confidence,
-            ).reported()
-            for statistic in statistics
+    return Keyed.of(
+        {
+            level: {
+                statistic: agreement_interval(
+                    table.human,
+                    table.predicted,
+                    sources=table.sources,
+                    systems=table.systems,
+                    statistic=statistic,
+                    level=level,
+                    seed=rng,
+                    confidence=confidence,
+                ).reported()
+                for statistic in statistics
+            }
+            for level in levels
         }
-        for level in levels
-    }
+    )
 
 
 def gain_report(
@@ -106,24 +109,26 @@ def gain_report(
     n_resamples: int = N_RESAMPLES,
 ) -> Gain:
     """Return how much better ``first`` agrees than ``second`` on the same rows."""
-    return {
-        level: {
-            statistic: agreement_difference(
-                first.human,
-                first.predicted,
-                second.predicted,
-                sources=first.sources,
-                systems=first.systems,
-                statistic=statistic,
-                level=level,
-                seed=rng,
-                confidence=confidence,
-                n_resamples=n_resamples,
-            ).reported()
-            for statistic in statistics
+    return Keyed.of(
+        {
+            level: {
+                statistic: agreement_difference(
+                    first.human,
+                    first.predicted,
+                    second.predicted,
+                    sources=first.sources,
+                    systems=first.systems,
+                    statistic=statistic,
+                    level=level,
+                    seed=rng,
+                    confidence=confidence,
+                    n_resamples=n_resamples,
+                ).reported()
+                for statistic in statistics
+            }
+            for level in LEVELS
         }
-        for level in LEVELS
-    }
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,10 +162,12 @@ def paired_reports(
 def _place(
     pairs: Mapping[Level, Mapping[Statistic, tuple[Estimate, Estimate]]], place: int
 ) -> Report:
-    return {
-        level: {statistic: pair[place].reported() for statistic, pair in row.items()}
-        for level, row in pairs.items()
-    }
+    return Keyed.of(
+        {
+            level: {statistic: pair[place].reported() for statistic, pair in row.items()}
+            for level, row in pairs.items()
+        }
+    )
 
 
 def plain(report: Report | Gain | None) -> dict[str, dict[str, Any]] | None:

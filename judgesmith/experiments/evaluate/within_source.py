@@ -12,6 +12,7 @@ from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.metrics.correlation import Level
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
+from judgesmith.results.base import Keyed
 
 RANKS_NOTE = (
     "scores are ranks within a source: only figures within sources (sample) mean anything; those "
@@ -35,10 +36,12 @@ def only_within_sources(
     report: Mapping[_Level, Mapping[_Name, _Any]],
 ) -> dict[_Level, dict[_Name, _Any]]:
     """Return a report, or a gain, that is undefined but within sources."""
-    return {
-        level: {name: one if level == LEVEL else undefined(one) for name, one in row.items()}
-        for level, row in report.items()
-    }
+    return Keyed.of(
+        {
+            level: {name: one if level == LEVEL else undefined(one) for name, one in row.items()}
+            for level, row in report.items()
+        }
+    )
 
 
 def undefined(found: _Any) -> _Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import dspy
@@ -192,7 +193,38 @@ class JudgePrediction(dspy.Prediction):
     protocol: str
 
 
-class Judge(AsMetric, AskingModule):
+class JudgeModule(AsMetric, dspy.Module):
+    """A judge as a module of DSPy, which saves and loads its state as any other does."""
+
+    def save(
+        self, path: str | Path, save_program: bool = False, modules_to_serialize: Any = None
+    ) -> None:
+        """Write DSPy's state of the judge to a file, as ``judge.save("state.json")``."""
+        if not save_program and Path(path).suffix not in _STATES:
+            raise InputError(
+                f"judge.save writes DSPy's state to a file, {path}.json; the folder of a compiled "
+                f"judge is written by compiled.save({str(path)!r})."
+            )
+        super().save(path, save_program, modules_to_serialize)
+
+    def load(self, path: str | Path, **given: Any) -> None:
+        """Take over the state that ``save`` wrote."""
+        try:
+            if Path(path).suffix in _STATES:
+                super().load(path, **given)
+                return
+        except KeyError:  # JSON of another kind
+            pass
+        raise InputError(
+            f"judge.load reads DSPy's state, which judge.save wrote, and {path} has none.",
+            hint=f"a judge's folder is opened by judgesmith.load({str(path)!r}).",
+        )
+
+
+_STATES = (".json", ".pkl")
+
+
+class Judge(JudgeModule, AskingModule):
     """A module that scores one response and says why.
 
     Subclasses name their predictors in ``__init__``; the order of the requests is their

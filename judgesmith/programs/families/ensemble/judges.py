@@ -24,8 +24,7 @@ from judgesmith.programs.families.ensemble.members import (
 from judgesmith.programs.families.ensemble.merging import Annotation, merging_steps, n_aspects
 from judgesmith.programs.judging.dspy_executor import AskingModule, our_errors
 from judgesmith.programs.judging.executors import Executor, calls_per_item, current_lm
-from judgesmith.programs.judging.judge import Judge
-from judgesmith.programs.judging.metric import AsMetric
+from judgesmith.programs.judging.judge import Judge, JudgeModule
 from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.lm import AnyModel
 from judgesmith.programs.lm.waiting import driven
@@ -77,7 +76,7 @@ class Supervisor(AskingModule):
 Found = TypeVar("Found")
 
 
-class CompositeJudge(AsMetric, dspy.Module):
+class CompositeJudge(JudgeModule):
     """A judge that combines other judges; it is called, copied and saved like any other module."""
 
     seen_keys: frozenset[str]
