@@ -21,7 +21,7 @@ from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.items import Demonstration
 from judgesmith.signatures.plain_data import FrozenModel, fingerprint_of, record_faults
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC, Criterion, Rubric
-from judgesmith.signatures.scale import PERCENT, Scale
+from judgesmith.signatures.scale import PERCENT, Scale, is_percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,9 @@ class JudgeConfig(FrozenModel):
 
     given_alone: ClassVar[tuple[str, ...]] = ()
     """Fields on which others depend: an option of their own sets them, and no choice does."""
+
+    scores_on_answers: ClassVar[bool] = False
+    """Whether scores are on the scale of the answers where no weights were learned."""
 
     takes_any_labels: ClassVar[bool] = False
     """Whether answers may be three or more labels without an order."""
@@ -131,6 +134,16 @@ class JudgeConfig(FrozenModel):
         own, answers = self.aggregation, self.answers
         if own.decision is None and own.kind != "linear" and answers.is_verdict and answers.ordered:
             return own.model_copy(update={"decision": Decision(scale=answers)})
+        if self.scores_on_answers and own == Aggregation() and not is_percent(answers):
+            return Aggregation(
+                kind="linear",
+                terms=("overall",),
+                centers=(PERCENT.low,),
+                spreads=(PERCENT.high,),
+                weights=(answers.high - answers.low,),
+                intercept=answers.low,
+                scale=answers,
+            )
         return own
 
     @property

@@ -48,6 +48,48 @@ def test_each_kind_of_question_scores(module):
     assert judge(**TEXTS).problem is None
 
 
+def test_scores_are_on_the_scale_that_is_given_until_weights_are_learned(lm):
+    judge = judgesmith.wrap("source, response -> score: int", scale="1..7")
+    (found,) = judgesmith.score_batch(judge, [TEXTS], lm=lm)
+    assert str(judge.scale) == "1..7"
+    assert found.score == pytest.approx(1 + found.raw * 6 / 100)
+    compiled = judgesmith.compile("sample", judge=judge, optimizer="none", learn_weights=False)
+    assert compiled.judge(**TEXTS).score == found.score
+
+
+class Thinks(dspy.Module):
+    """Asks one question in its own names and says no scale."""
+
+    def __init__(self, asked):
+        self.rate = dspy.ChainOfThought(asked)
+
+    def forward(self, **texts):
+        return self.rate(**texts)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("source, response -> score: float", "from 1 (as bad as can be) to 5"),
+        ("question, answer -> rating: int", "from 1 (as bad as can be) to 5"),
+        (Helpful, "5 where nothing is open"),
+    ],
+)
+def test_a_module_is_told_the_scale_and_the_offline_model_answers_it(asked, told, lm):
+    judge = judgesmith.wrap(Thinks(asked), scale="1..5")
+    (predictor,) = judge.predictors()
+    score = predictor.signature.output_fields[judge.protocol.output]
+    assert told in score.json_schema_extra["desc"]
+    if asked is not Helpful:
+        data = judgesmith.read("sample").items[:12]
+        found = judgesmith.score_batch(judge, data, lm=lm)
+        own = judgesmith.wrap("source, response -> reasoning, score: int", scale="1..5")
+        assert [one.score for one in found] == [
+            one.score for one in judgesmith.score_batch(own, data, lm=lm)
+        ]
+        assert all(one.explanation for one in found)
+
+
 def test_the_prompt_is_the_users_own_with_texts_in_fences():
     judge = judgesmith.wrap(Helpful, scale="1..5", inputs=INPUTS)
     template = judge.templates()["whole"]
@@ -119,7 +161,7 @@ def own_steps(**given):
 def test_a_module_with_code_of_its_own_scores_and_says_why():
     verdict = own_steps()(**TEXTS)
     assert verdict.problem is None
-    assert verdict.score in {0, 25, 50, 75, 100}
+    assert verdict.score in {1, 2, 3, 4, 5}
     assert verdict.explanation
     assert len(verdict.calls) == 1
 
@@ -160,8 +202,9 @@ def test_what_a_module_returns_is_read_or_the_response_has_no_score():
     def verdict(answer, scale="1..5"):
         return judgesmith.wrap(Answers(answer), scale=scale)(**TEXTS)
 
-    assert verdict(4).score == 75
-    assert verdict(dspy.Prediction(score="2")).score == 25
+    assert verdict(4).score == 4
+    assert verdict(dspy.Prediction(score="2")).score == 2
+    assert verdict(70, "0..100").score == 70
     assert verdict(True, scale=["no", "yes"]).label == "yes"
     assert "got 'None'" in verdict(None).problem
     assert "outside" in verdict(9).problem

@@ -54,7 +54,7 @@ from judgesmith.signatures.questions.task_inference import (
     SelectCriteria,
 )
 from judgesmith.signatures.questions.verdict import decided_on
-from judgesmith.signatures.questions.wrapped import wrapped_signature
+from judgesmith.signatures.questions.wrapped import told_scale, wrapped_signature
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Picked, Space
 
@@ -232,6 +232,8 @@ class ModuleJudge(FamilyJudge):
             )
         for name, text in own.questions.items():
             named[name].signature = named[name].signature.with_instructions(text)
+        for last in list(named.values())[-1:]:
+            last.signature = told_scale(last.signature, own.output, own.answers)
         super()._adopt(protocol)
 
     async def _reply(self, ask: PromptRequest, *, blocking: bool) -> ModelReply:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args, get_origin
 
 from pydantic import Field, model_validator
 
@@ -62,6 +62,8 @@ class WrappedQuestion(FrozenModel):
 class WrappedConfig(JudgeConfig):
     """The configuration of a judge that asks a question of somebody else's making."""
 
+    scores_on_answers: ClassVar[bool] = True
+
     judge: Literal["wrapped"] = "wrapped"
     question: WrappedQuestion = Field(default_factory=WrappedQuestion)
 
@@ -105,6 +107,8 @@ class ModuleConfig(JudgeConfig):
     ``inputs`` is the module's argument by the judge's text, ``questions`` the instruction of each
     predictor as the module has it. ``live`` is the module itself, which nothing saves.
     """
+
+    scores_on_answers: ClassVar[bool] = True
 
     judge: Literal["module"] = "module"
     module: str = ""
@@ -171,8 +175,9 @@ def wrap(
         The question, or what answers it. Demonstrations and instructions of a compiled module
         are kept, and its model if it has one.
     scale : str, Scale, (low, high), list of str or None
-        What the model answers on: at most 101 whole points, or labels, worst first. None takes
-        the labels of a ``Literal``. A module's own prompts must tell the model.
+        What the model answers on, and what scores are on until weights are learned: at most 101
+        whole points, or labels, worst first. None takes the labels of a ``Literal``. The field
+        with the score tells the model, unless a module describes it in its own words.
     inputs : dict of str to str or None
         Your field, or argument of ``forward``, for the judge's ``source``, ``context`` and
         ``response``. None takes fields of these names; two fields of other names are the source
@@ -195,7 +200,7 @@ def wrap(
     ...     inputs={"source": "question", "response": "answer"},
     ... )
     >>> found = judge(source="When does the ferry leave?", response="It leaves at nine.")
-    >>> 0 <= found.score <= 100, judge.protocol.question.texts
+    >>> found.score in judge.scale, judge.protocol.question.texts
     (True, ('source', 'response'))
     """
     predictor, signature = _asked_by(module)

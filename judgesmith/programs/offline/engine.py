@@ -29,8 +29,10 @@ from judgesmith.programs.offline.requests import (
     Score,
     Words,
     answerer_of,
+    own_names,
     read_prefix,
     read_user,
+    renamed,
 )
 from judgesmith.signatures.fences import tag_of_all
 from judgesmith.signatures.scale import Scale, is_percent
@@ -146,10 +148,17 @@ def _answered(request: ModelRequest) -> tuple[list[Piece], Scale]:
     if (formed := in_a_form(request)) is not None:
         form, fields = formed
         return answered_in(form, fields), form.answers
-    question = read_prefix(request.prefix)
-    fields = read_user(request.user, question.inputs)
-    answer = answerer_of(question)(request.prefix, question, fields)
-    return _laid_out(question.outputs, answer), question.answers
+    names = own_names(request.prefix)
+    prefix, user = (
+        renamed(request.prefix, request.user, names) if names else (request.prefix, request.user)
+    )
+    question = read_prefix(prefix)
+    fields = read_user(user, question.inputs)
+    answer = dict(answerer_of(question)(prefix, question, fields))
+    own = {judged: name for name, judged in names.items() if judged in answer}
+    outputs = [own.get(name, name) for name in question.outputs]
+    answer |= {name: answer[judged] for judged, name in own.items()}
+    return _laid_out(outputs, answer), question.answers
 
 
 def _laid_out(names: Sequence[str], answer: Mapping[str, Sequence[Piece]]) -> list[Piece]:

@@ -23,7 +23,7 @@ _FIELD = re.compile(r"^\d+\. `(\w+)` \(", re.MULTILINE)
 FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
 _SCHEMA = re.compile(r"^\{(\w+)\} +# note: .*?JSON schema: (\{.*\})\s*$", re.MULTILINE)
 _SCORE_FIELD = re.compile(
-    r"^\d+\. `(?:score|better|verdict)` \((?:Literal(\[.*\])|\w+)\): (.*)$", re.MULTILINE
+    r"^\d+\. `(?:score|better|verdict)` \((?:Literal(\[.*\])|\w+)\): ?(.*)$", re.MULTILINE
 )
 # DSPy quotes labels, and escapes a quote in those that have both kinds; no backslash.
 _LABEL = re.compile(r"""(?:'([^']*)'|"([^"]*)"|'((?:\\'|[^'])*)')(?=, ['"]|\]$)""")
@@ -112,7 +112,7 @@ def _answers_on(system: str, schemas: Mapping[str, Mapping[str, Any]]) -> Scale:
         description = found[2]
     if len(labels) > 1:
         return Scale.categorical(*map(str, labels))
-    ends = _ENDS.search(description)
+    ends = _ENDS.search(description) or _ENDS.search(system, system.find(_END_OF_FIELDS))
     low, high = map(float, ends.groups()) if ends else (0.0, 100.0)
     return Scale(low=low, high=high) if low < high else PERCENT
 
@@ -290,6 +290,34 @@ def answerer_of(question: Question) -> Answerer:
         f"{', '.join(question.inputs)} -> {', '.join(question.outputs)}; register one with "
         "judgesmith.programs.offline.answers_signature, or use another model."
     )
+
+
+_RATING = re.compile(r"score|rating|grade|quality|points", re.IGNORECASE)
+_NAMED = re.compile(r"(?<=`|\{)\w+(?=`|\})|(?<=\[\[ ## )\w+(?= ## \]\])")
+
+
+@functools.lru_cache(maxsize=64)
+def own_names(prefix: Prefix) -> Mapping[str, str]:
+    """Return what a judge calls the fields of a user's own question for a rating; else nothing."""
+    question = read_prefix(prefix)
+    scores = [one for one in question.outputs if _RATING.search(one)]
+    words = [one for one in question.outputs if one not in scores]
+    texts: tuple[str, ...] = ("source", "response") if len(question.inputs) == 2 else ()
+    if {"source", "response"} <= set(question.inputs) <= {"source", "context", "response"}:
+        texts = question.inputs
+    if _fitting(question) or not texts or len(scores) != 1 or len(words) > 1:
+        return {}
+    given = zip((*question.inputs, *scores, *words), (*texts, "score", "explanation"), strict=False)
+    return dict(given)
+
+
+def renamed(prefix: Prefix, user: str, names: Mapping[str, str]) -> tuple[Prefix, str]:
+    """Return a request with other names of its fields."""
+
+    def other(text: str) -> str:
+        return _NAMED.sub(lambda found: names.get(found[0], found[0]), text)
+
+    return Prefix([Message(one.role, other(one.text)) for one in prefix.messages]), other(user)
 
 
 def _fitting(question: Question) -> Answerer | None:

@@ -27,6 +27,19 @@ class Wrapped(Protocol):
         """What its fields are, in their order."""
 
 
+def told_scale(signature: type[dspy.Signature], score: str, answers: Scale) -> type[dspy.Signature]:
+    """Return a signature whose number tells its scale, unless its own description stands there."""
+    field = signature.output_fields.get(score)
+    if field is None or field.annotation not in (int, float, str):
+        return signature
+    if field.json_schema_extra["desc"] not in ("", f"${{{score}}}"):
+        return signature
+    told: type[dspy.Signature] = signature.with_updated_fields(
+        score, desc=score_desc(*_ENDS, answers)
+    )
+    return told
+
+
 def wrapped_signature(question: Wrapped, answers: Scale) -> type[dspy.Signature]:
     """Return the question as DSPy asks it: texts in fences, the score on a scale."""
     fields: dict[str, Any] = {}
