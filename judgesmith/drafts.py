@@ -26,20 +26,7 @@ _TRIES = 100
 
 @contextmanager
 def draft_beside(place: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Make an empty file or folder beside ``place``, and remove it unless it was put there.
-
-    What killed processes left of earlier drafts is removed, too.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> place = Path(tempfile.mkdtemp()) / "numbers.txt"
-    >>> with draft_beside(place) as draft:
-    ...     _ = draft.write_text("1 2 3")
-    ...     put(draft, place)
-    >>> [path.name for path in place.parent.iterdir()]
-    ['numbers.txt']
-    """
+    """Make an empty file or folder beside ``place``, and remove it unless it was put there."""
     with file_faults(place):
         tidy(place)
         draft, lock = _made(place, folder=folder)
@@ -65,11 +52,7 @@ def put_text(place: Path, text: str) -> None:
 
 @file_faults()
 def put(draft: Path, place: Path) -> None:
-    """Rename ``draft`` to ``place``, as a whole and for good.
-
-    A file takes the place of another in one step. A folder needs two; where a process is killed
-    between them, ``tidy`` puts the old folder back. Of several that put at once, one stays.
-    """
+    """Rename ``draft`` to ``place``; a folder takes two steps, and ``tidy`` mends a killed one."""
     if not draft.is_dir():
         draft.replace(place)
         _sync(place.parent)
@@ -116,17 +99,7 @@ def _out_of_the_way(place: Path, old: Path) -> Iterator[None]:
 
 @file_faults()
 def claimed(folder: Path) -> int | None:
-    """Lock a folder until the descriptor that is returned is closed; None if somebody else has.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> place = Path(tempfile.mkdtemp())
-    >>> lock = claimed(place)
-    >>> claimed(place) is None
-    True
-    >>> os.close(lock)
-    """
+    """Lock a folder until the descriptor that is returned is closed; None if somebody else has."""
     lock = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     if _locked(lock) is not False and folder.is_dir():
         return lock
@@ -168,10 +141,7 @@ def tidy(place: Path) -> None:
 
 
 def tidy_within(folder: Path, *, replaced: bool = False) -> None:
-    """Remove all drafts that killed processes left in a folder, whatever they were of.
-
-    ``replaced`` also removes folders that were about to be replaced when that was interrupted.
-    """
+    """Remove all drafts in a folder, and if ``replaced`` what was about to be replaced, too."""
     endings = f"({_DRAFT}|{_OLD})" if replaced else _DRAFT
     _tidy(folder, rf"\..{{1,{_MOST}}}-[0-9a-f]{{8}}{endings}")
 

@@ -159,20 +159,7 @@ def sentence_of(fault: BaseException) -> str:
 
 @contextmanager
 def file_faults(place: str | os.PathLike[str] | None = None) -> Iterator[None]:
-    """Raise what the operating system refuses in the block as a ``FileError``.
-
-    Parameters
-    ----------
-    place : path or None
-        The file that is written or read, for faults that do not name one, as of a full disk.
-
-    Examples
-    --------
-    >>> with file_faults("scores.csv"):
-    ...     raise OSError(28, "No space left on device")
-    Traceback (most recent call last):
-    judgesmith.FileError: scores.csv: No space left on device
-    """
+    """Raise what the operating system refuses in the block as a ``FileError``, about ``place``."""
     try:
         yield
     except (JudgesmithError, ConnectionError, TimeoutError):

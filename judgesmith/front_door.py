@@ -21,15 +21,7 @@ P = ParamSpec("P")
 
 @functools.cache
 def at(place: Any) -> Any:
-    """Return what stands at ``module:name``, imported when this is asked; anything else as it is.
-
-    ``module:`` stands for the module itself, ``module:Class.method`` for a method.
-
-    Examples
-    --------
-    >>> at("fractions:Fraction")(1, 2)
-    Fraction(1, 2)
-    """
+    """Return what stands at ``module:name``, imported now; anything else as it is."""
     if not isinstance(place, str):
         return place
     module, _, name = place.partition(":")
@@ -57,18 +49,7 @@ def installed(group: str, kind: type[Made], *, what: str) -> Iterator[Made]:
 
 
 def public(name: str, also: Sequence[str] = ()) -> Callable[[Callable[P, Made]], Callable[P, Made]]:
-    """Refuse arguments that a function does not take under its public name.
-
-    ``also`` are names that its own ``**`` takes.
-
-    Examples
-    --------
-    >>> @public("judgesmith.halve")
-    ... def _halved(number): ...
-    >>> _halved(nmber=3)
-    Traceback (most recent call last):
-    TypeError: judgesmith.halve() has no argument 'nmber'; did you mean number?
-    """
+    """Refuse arguments that a function, or its ``**`` by ``also``, lacks under its public name."""
 
     def decorate(function: Callable[P, Made]) -> Callable[P, Made]:
         form = signature(function)
@@ -190,24 +171,7 @@ class Guessed:
 
 
 def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a module ``__getattr__`` that loads public names when they are first used.
-
-    Parameters
-    ----------
-    package : str
-        The module's ``__name__``.
-    places : dict of str to str
-        ``module:attribute`` by public name.
-
-    Examples
-    --------
-    >>> getattr_ = front_door("judgesmith.metrics", {"half": "fractions:Fraction"})
-    >>> getattr_("half")(1, 2)
-    Fraction(1, 2)
-    >>> getattr_("whole")
-    Traceback (most recent call last):
-    AttributeError: judgesmith.metrics has no 'whole'; it has half.
-    """
+    """Return a module ``__getattr__`` that loads names from their ``places`` when first used."""
 
     def load(name: str) -> Any:
         if name not in places:
@@ -220,26 +184,7 @@ def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
 def stub_door(
     package: str, file: str
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for the names that a stub lists.
-
-    A name that the stub imports from the package itself is a package inside it, with a door of its
-    own: it can be reached from here, and is not listed in ``__all__``.
-
-    The stub stands beside the package's ``__init__.py`` and says ``from module import name``, for
-    type checkers and for this alike, so that every name is listed once.
-
-    Parameters
-    ----------
-    package, file : str
-        The package's ``__name__`` and ``__file__``.
-
-    Examples
-    --------
-    >>> import judgesmith.metrics as metrics
-    >>> load, _, names = stub_door(metrics.__name__, metrics.__file__)
-    >>> load("kendall")([1, 2, 3], [1, 2, 3]), "kendall" in names
-    (1.0, True)
-    """
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for the names that the stub imports."""
     stub = Path(file).with_suffix(".pyi")
     imports = [
         line

@@ -184,13 +184,7 @@ def assert_passes(
 
 
 def _items(items: Iterable[RatedItem | Mapping[str, Any]]) -> list[RatedItem]:
-    """Return what is judged.
-
-    Raises
-    ------
-    ValueError
-        If something is no item; the message says which, and why.
-    """
+    """Return what is judged, or raise a ``ValueError`` that says which is no item."""
     __tracebackhide__ = True
     from pydantic import ValidationError
 

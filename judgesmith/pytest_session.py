@@ -36,15 +36,7 @@ class SessionModel:
 
 
 class Judging:
-    """Judges texts for a session.
-
-    Parameters
-    ----------
-    asked : Asked
-        The model and the budget, which is one for all judges and all processes of the session.
-    folder : Path
-        Where names of judges are looked for, after the working folder.
-    """
+    """Judges texts for a session: one budget, and judges named relative to ``folder``."""
 
     def __init__(self, asked: SessionModel, folder: Path) -> None:
         self.asked = asked
@@ -55,15 +47,7 @@ class Judging:
     def judged(
         self, judge: AnySaved | str | Path, items: Sequence[RatedItem], expected: Expectation
     ) -> list[Judgement]:
-        """Return the judgement of every item, in order.
-
-        Raises
-        ------
-        SavedJudgeError, OptionError
-            If there is no such judge, or its model cannot be asked.
-        ValueError
-            If the judge cannot fulfil what is expected.
-        """
+        """Return the judgement of every item, in order; refuse judges that do not fit."""
         saved, lms = self._judge(judge)
         expected.check_against(saved)
         self.n_judged += len(items)

@@ -16,10 +16,7 @@ Pairs = list[tuple[str, list[str]]]
 
 
 def read_pairs(text: str) -> Pairs:
-    """Return (name, columns) as ``source=article,score=r1+"r 2+3"`` writes them.
-
-    A name in double quotes, with quotes inside it doubled as in CSV, is taken as it stands.
-    """
+    """Return (name, columns) as ``source=article,score=r1+"r 2+3"`` says; quotes as in CSV."""
     pairs: Pairs = []
     start = 0
     while start <= len(text):

@@ -28,11 +28,7 @@ class Definitions:
 
 
 def definitions_in(dataset: DataSet, wanted: Sequence[str]) -> Definitions:
-    """Return the definitions that the rows state of the criteria in ``wanted``.
-
-    The first definition of a criterion counts; a note says how many others there are. What is
-    no mapping of names to texts is passed over, and noted.
-    """
+    """Return the first definition that rows state of each criterion in ``wanted``, and notes."""
     read = _Reading(dataset)
     criteria = {}
     for name in wanted:

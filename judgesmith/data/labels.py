@@ -43,11 +43,7 @@ def _said(label: object) -> str:
 
 
 def labelled_by(words: Mapping[Any, int], positive: str | None = None) -> Scale | None:
-    """Return the labels that the words in a column are, by how often; None where they are none.
-
-    Booleans, pass and fail, yes and no are known, a few slips among them left aside. Other words
-    need a positive one among them.
-    """
+    """Return the labels that the words in a column are, by how often; None where they are none."""
     seen: Counter[str] = Counter()
     for word, n in words.items():
         seen[_said(word).strip().casefold()] += n
@@ -105,11 +101,7 @@ ONE_PER_RATING = "a text, or one per rating"
 def rationales_for(
     value: Any, criterion: str, criteria: Sequence[str], n: int
 ) -> tuple[str | None, ...]:
-    """Return what raters wrote of why, one entry per rating of a criterion, blank ones None.
-
-    ``value`` is a text, a list of texts, or a mapping of criteria to these. A text by itself goes
-    with the first rating.
-    """
+    """Return what raters wrote of why, one entry per rating of a criterion, blank ones None."""
     if isinstance(value, Mapping):
         value = value.get(criterion)
     elif len(criteria) > 1:

@@ -38,15 +38,12 @@ _SYSTEMS = {"assistant", "bot", "chatbot", "model", "modell", "system"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataProposal:
-    """A column map with scales and labels, and the rows that it was read from.
-
-    ``unordered`` names the criteria whose labels have an unknown order.
-    """
+    """A column map with scales and labels, and the rows that it was read from."""
 
     columns: ColumnMap
     scales: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    unordered: tuple[str, ...] = ()
+    unordered: tuple[str, ...] = ()  # criteria whose labels have an unknown order
     missing: tuple[str, ...] = ()
     n_rows: int
     rows: tuple[Mapping[str, Any], ...]

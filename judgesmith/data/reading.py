@@ -152,10 +152,7 @@ def read_part(
     options: ReadOptions | None = None,
     with_cut: bool = False,
 ) -> DataSet:
-    """Return rows as :func:`read_items` does, also where their whole texts are in another file.
-
-    A sheet that ``suggest`` wrote says by itself what its columns hold, and on which scales.
-    """
+    """Return rows as :func:`read_items` does, also of a sheet, whose whole texts are elsewhere."""
     given, scales = column_map(columns), given_scales(scale)
     raw = open_rows(source, options=options)
     rows = list(raw.rows)

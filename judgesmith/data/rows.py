@@ -268,15 +268,12 @@ class TextReader:
 
 _NUMBERS = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)\s*", re.ASCII)
 _COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*", re.ASCII)
+# 1,250 may be a thousand or one and a quarter: a column of nothing else is not guessed at.
 _THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
 
 
 class DecimalCommas:
-    """Tells where ``3,5`` is a number: by what the user said, or by all cells of the column.
-
-    ``1,250`` may be a thousand or one and a quarter. A column of nothing but such numbers, or with
-    as many points as commas, is not guessed at. Of two signs the rarer is wrong.
-    """
+    """Tells where ``3,5`` is a number: by what was said, or by a column that leaves no doubt."""
 
     def __init__(self, raw: RawRows) -> None:
         self._sign = raw.options.decimal
@@ -345,7 +342,6 @@ class _Markers:
         self._checked: set[str] = set()
 
     def marks(self, answer: Any) -> bool:
-        """Say whether an answer is a marker."""
         if not self._markers:
             return False
         text = answer.strip() if isinstance(answer, str) else answer

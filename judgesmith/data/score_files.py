@@ -90,10 +90,7 @@ class PairedAnswers:
 def with_twin(
     rows: Sequence[Placed], judge: str | None, wanted: Container[Key]
 ) -> tuple[str | None, list[Placed]]:
-    """Return the judge that is meant, and its comparisons with the second text shown first.
-
-    These have the judge's name followed by ``order swapped``. A judge and its twin count as one.
-    """
+    """Return the judge that is meant, and its comparisons with the second text shown first."""
     pairs = [placed for placed in rows if pair_in(placed[1], wanted) is not None]
     names = names_in(pairs, "judge")
     if judge is None and len(names) == 2 and names[1] == names[0] + SWAPPED:
@@ -383,7 +380,6 @@ def recorded_among(
 
 
 def _scores(rows: Sequence[Placed], dataset: DataSet, *, label: str, n_unused: int) -> Scores:
-    """Return the score of every row of the set."""
     nothing: Given = (np.nan, NO_ROW, {}, ())
     found = [nothing if one is None else one for one in matched(rows, dataset, given_in)]
     values, causes, criteria_of, samples = zip(*found, strict=True)

@@ -54,10 +54,7 @@ def key_of(row: Mapping[str, Any]) -> Key:
 
 
 def pair_in(row: Mapping[str, Any], wanted: Container[Key]) -> tuple[Key, Key] | None:
-    """Return the two items that a comparison is about, None for any other row.
-
-    The system of a comparison is ``a|b``, of which ``a`` and ``b`` answered its source.
-    """
+    """Return the two items of a comparison, whose system is ``a|b``; None for any other row."""
     source, system = key_of(row)
     if (source, system) in wanted:
         return None
@@ -150,7 +147,6 @@ class RecordedLabel:
 
     @property
     def is_given(self) -> bool:
-        """Whether the row has a label."""
         return self.label is not None and self.label != ""
 
     def beside(self, judgement: Judgement, scale: Scale) -> Judgement:
@@ -306,10 +302,7 @@ _TABLES = (".csv", ".parquet")
 
 
 def field_of(kind: str, value: Any) -> Any:
-    r"""Return what a table holds of a field: None for nothing, JSON for what is nested.
-
-    Text that is no Unicode, such as half a surrogate pair, becomes an escape.
-    """
+    """Return what a table holds of a field: None for nothing, JSON for what is nested."""
     if value is None:
         return None
     if kind == NUMBER:
@@ -330,10 +323,7 @@ def sheet_cell(kind: str, field: Any) -> Any:
 
 
 def open_scores(path: str | Path) -> RawRows:
-    """Return the rows of a file of scores, those of tables as JSON Lines would hold them.
-
-    Rows that ``score`` did not write are left as they are.
-    """
+    """Return the rows of a file of scores, those of tables as JSON Lines would hold them."""
     if (Path(path) / RECORD).is_file():
         return _of_folder(Path(path))
     raw = open_rows(path)
@@ -445,12 +435,7 @@ def matched(
     dataset: DataSet,
     read: Callable[[str, Mapping[str, Any]], Said | Problem],
 ) -> list[Said | None]:
-    """Return what is read from the row of each item, None for an item that has no row.
-
-    Rows are matched by source and system, and in order where several items share both. Where a
-    row has the ``key`` that ``score`` writes, the texts must be the same, too. Rows that name a
-    ``pair`` may say the same of one item several times.
-    """
+    """Return what is read from each item's row: by source and system, in order, of equal texts."""
     wanted = keys_of(dataset)
     n_wanted = Counter(wanted)
     problems: list[Problem] = []
@@ -513,10 +498,7 @@ def nothing_in_common(name: str, rows: Sequence[Placed], dataset: DataSet) -> Pr
 
 
 def stated_reason(judgement: Judgement) -> str | None:
-    """Return why a score of a judgement is the one that the model stated, for the first such one.
-
-    None where probabilities weighed all of them, or were not asked for.
-    """
+    """Return why a score that was to be weighed is as the model stated it; None without one."""
     reasons = (one.reason for one in judgement.weighting.values() if one.mode == "stated")
     return next(reasons, None)
 

@@ -76,10 +76,7 @@ def label_value(labels: Sequence[float], scale: Scale, how: Aggregate = "mean") 
 
 
 def weighed_labels(dataset: DataSet, criterion: str) -> list[float | None]:
-    """Return one label per item, in points: the likeliest where raters err each in their own way.
-
-    None where no rater labelled the item or two labels are equally likely.
-    """
+    """Return the likeliest label per item where raters err each in their own way; None on a tie."""
     labelled = [item.human.get(criterion, ()) for item in dataset]
     most = max(map(len, labelled), default=0)
     columns: dict[str, int] = {}
@@ -338,12 +335,7 @@ def target_names(dataset: DataSet) -> tuple[str, ...]:
 
 
 def ratings_behind(dataset: DataSet, target: str) -> list[tuple[float, ...]]:
-    """Return each item's ratings on a target, one per rater, in points of the target's scale.
-
-    For a mean these are the means of what each rater said on the criteria. That needs an
-    item to have equally many ratings on all of them, in one order of raters; an item that has
-    not gets none.
-    """
+    """Return each item's ratings on a target, one per rater; of a mean, if raters are aligned."""
     _, criteria = criteria_behind(dataset, target)
     if len(criteria) == 1:
         return [item.human.get(criteria[0], ()) for item in dataset]
@@ -384,10 +376,7 @@ def criteria_behind(dataset: DataSet, target: str) -> tuple[str, tuple[str, ...]
 
 
 def meant_by(name: str, names: Sequence[str]) -> str | None:
-    """Return the name that is meant: the very same, else the only one that folds to the same.
-
-    None if missing. See :func:`judgesmith.signatures.rubric.folded`.
-    """
+    """Return the very same name, else the only one that folds to the same; None if missing."""
     if name in names:
         return name
     meant = [one for one in names if folded(one) == folded(name)]

@@ -60,10 +60,7 @@ def generator(seed: Seed) -> np.random.Generator:
 def group_codes(
     labels: Iterable[object] | None, *, name: str, n_items: int
 ) -> tuple[IntArray, int]:
-    """Return one code per item, 0 to ``n_groups - 1`` by first appearance, and ``n_groups``.
-
-    Without labels each item is a group of its own.
-    """
+    """Return codes 0 to ``n_groups - 1`` by first appearance, each item its own without labels."""
     if labels is None:
         return np.arange(n_items), n_items
     if type(labels) is np.ndarray and labels.dtype.kind in "iu" and labels.shape == (n_items,):

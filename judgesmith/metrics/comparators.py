@@ -174,10 +174,7 @@ class SeenKind(Record):
 
     @property
     def sight(self) -> Sight:
-        """``blind`` where it surely misses the error in more pairs than not, ``sees`` where not.
-
-        ``unclear`` where the interval holds one half, or is undefined.
-        """
+        """``blind`` if it surely misses most errors, ``unclear`` at one half, else ``sees``."""
         if self.seen.high < 0.5:
             return "blind"
         return "sees" if self.seen.low > 0.5 else "unclear"

@@ -57,10 +57,7 @@ class Record(Result):
 
 
 def plain(value: object) -> Any:
-    """Return a value as JSON holds it.
-
-    None for nan and infinite numbers, text for other objects.
-    """
+    """Return a value as JSON holds it: None for nan and infinite numbers, text for objects."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, float):

@@ -376,10 +376,7 @@ class _Run:
         return [None, *self.scored].index(place)
 
     def _passes(self, gain: float, error: float, *, averaged: bool = False) -> bool:
-        """Say whether an expected gain, with its standard deviation, replaces the baseline.
-
-        That averages gain is known from the answers alone, and they cost more to use.
-        """
+        """Say whether an expected gain, with its standard deviation, replaces the baseline."""
         if self.settings.confirm is None:
             return gain > 0
         from scipy.special import stdtrit
@@ -395,10 +392,7 @@ class _Run:
     def _averaged(
         self, known: GainPosterior, places: Sequence[int]
     ) -> tuple[list[int | None], float]:
-        """Return which of some configurations and the baseline are averaged, and what that adds.
-
-        They are none where the baseline stays.
-        """
+        """Return which configurations are averaged, none if the baseline stays, and the gain."""
         members = [None, *places]
         columns = np.full((len(members), len(self.candidates.selection)), np.nan)
         for column, place in zip(columns, members, strict=True):

@@ -77,10 +77,7 @@ def pool_and_selection(
     rng: np.random.Generator,
     withheld: ArrayLike = (),
 ) -> tuple[IntArray, IntArray]:
-    """Return rows to take demonstrations from and, sharing no source, validation rows.
-
-    Sources of the groups in ``withheld`` are all for validation.
-    """
+    """Return demonstration rows and, of other sources and all ``withheld``, validation rows."""
     if n_demonstrations < 0:
         raise InputError(f"n_demonstrations must be zero or more; got {n_demonstrations}.")
     labels = np.unique(np.asarray(groups), return_inverse=True)[1]

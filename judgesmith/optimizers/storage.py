@@ -203,7 +203,6 @@ def importances(study: optuna.Study, objective: int = 0) -> dict[str, float]:
 
 
 def _with_values(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
-    """Return the trials of a study with a value, pruned ones as if they had come to theirs."""
     from optuna.trial import TrialState, create_trial
 
     found = []

@@ -364,7 +364,6 @@ class _Sieve:
     def chosen(
         self, candidates: Sequence[Reference], judged: Iterator[Judgement], n: int, share: float
     ) -> tuple[Reference, ...]:
-        """Return ``n`` of more candidates, whose judgements come next."""
         rated: list[Reference] = []
         unrated: list[Reference] = []
         for one in candidates:

@@ -173,7 +173,6 @@ class Result(Guessed):
         return str(at("judgesmith.cli.shared.printing:printed")(at(self._report), self))
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows of ``to_pandas``."""
         found = [row for row, _ in estimates(self)]
         own = {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
         yield from found or [

@@ -68,32 +68,26 @@ _PAGE = _Layout(360, 38, 104, 210, 12, on_page=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """Points, lines, bars and cells on two axes; ``names`` are categories down the vertical axis.
-
-    ``guides`` are dashed lines to compare with, ``others`` hollow points and ``dashed`` lines of a
-    second series, ``bands`` areas, ``values`` what stands at the end of each row. Rows of ``names``
-    and ``cells`` are counted from the top, and a point on row 2 has the vertical place 2.
-    ``header`` and ``rows`` say in a table what the chart shows, ``words`` in a sentence.
-    """
+    """Points, lines, bars and cells on two axes; ``names`` are categories of the vertical one."""
 
     title: str
     x_label: str = ""
     y_label: str = ""
     points: Sequence[Point] = ()
-    others: Sequence[Point] = ()
+    others: Sequence[Point] = ()  # hollow points of a second series
     lines: Sequence[Sequence[Point]] = ()
-    dashed: Sequence[Sequence[Point]] = ()
-    guides: Sequence[Sequence[Point]] = ()
-    bands: Sequence[Sequence[Point]] = ()
+    dashed: Sequence[Sequence[Point]] = ()  # its lines
+    guides: Sequence[Sequence[Point]] = ()  # dashed lines to compare with
+    bands: Sequence[Sequence[Point]] = ()  # areas
     bars: Sequence[Bar] = ()
     outlines: Sequence[Bar] = ()
     names: Sequence[str] = ()
-    values: Sequence[str] = ()
+    values: Sequence[str] = ()  # what stands at the end of each row
     columns: Sequence[str] = ()
     ticks: Sequence[tuple[float, str]] = ()
     cells: Mapping[tuple[int, int], Cell] = field(default_factory=dict)
-    words: str = ""
-    header: Header = ()
+    words: str = ""  # the chart as a sentence
+    header: Header = ()  # with ``rows``, the chart as a table
     rows: Rows = ()
 
     def svg(self) -> Markup:
@@ -101,10 +95,7 @@ class Chart:
         return _Drawing(self, _SMALL).svg()
 
     def figure(self, mark: str) -> Markup:
-        """Return a figure of a page: a larger element, in words too, with its table behind it.
-
-        ``mark`` begins all ids, which no other figure of the page may have.
-        """
+        """Return the element of a page, words and its table behind; ``mark`` begins all ids."""
         parts = Markup("<figcaption>{}</figcaption>").format(self.title)
         parts += _Drawing(self, _PAGE).svg(mark)
         if self.words:
@@ -401,10 +392,7 @@ def forest(
     words: str = "",
     ends: str = "95% interval",
 ) -> Chart:
-    """Return values with their intervals, one below the other, and a guide at 0.
-
-    ``before`` are values to compare with, drawn hollow; ``ends`` says what intervals are.
-    """
+    """Return values with their intervals (``ends``) beside those ``before``, and a guide at 0."""
     rows = [(name, one) for name, one in found.items() if math.isfinite(one.value)]
     other = before or {}
     earlier = [other.get(name) for name, _ in rows]
@@ -478,10 +466,7 @@ def _groups(points: Sequence[Point]) -> Iterator[tuple[float, float, float, int]
 
 
 def reliability(human: Iterable[float], scores: Iterable[float], *, title: str) -> Chart:
-    """Return the mean rating of rows with like scores, in at most ten groups of equal size.
-
-    The guide is where ratings, stretched to the range of the scores, would equal the score.
-    """
+    """Return the mean rating of rows with like scores, in at most ten equal groups."""
     points = sorted((score, rating) for rating, score in _finite(zip(human, scores, strict=True)))
     n_bins = min(_BINS, len(points))
     bins = [

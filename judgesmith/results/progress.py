@@ -99,10 +99,7 @@ def without_bars() -> Iterator[None]:
 
 
 def shows_progress(function: Callable[P, R]) -> Callable[P, R]:
-    """Show a bar for a function with ``on_progress`` and ``progress``, unless it has a listener.
-
-    What it calls shows no bar of its own.
-    """
+    """Show one bar for a function with ``on_progress`` and ``progress``, if none listens."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -64,14 +64,11 @@ UNREAD = frozenset({Reason.UNREADABLE, Reason.CUT_OFF, Reason.FILTERED})
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why there is no score or no answer: a code for programs and a sentence for people.
-
-    ``detail`` is what the endpoint or the budget says itself, which the sentence quotes.
-    """
+    """Why there is no score or no answer: a code for programs and a sentence for people."""
 
     reason: Reason
     text: str
-    detail: str = ""
+    detail: str = ""  # what the endpoint or the budget says itself
 
     def __str__(self) -> str:
         return self.text

@@ -89,7 +89,6 @@ class People:
 
 
 def rater_of(name: str) -> Person:
-    """Return the rater of a name; refuse one that cannot be one."""
     return Person(role="rater", name=rater_name(name))
 
 

@@ -31,7 +31,6 @@ _TELEMETRY: Any = dict.fromkeys(
 
 
 def studio_app(project: Project, *, hosts: Sequence[str] = ()) -> FastAPI:
-    """Return the application of a project; ``app.state.service`` is its ``Studio``."""
     studio = Studio(project)
 
     @asynccontextmanager

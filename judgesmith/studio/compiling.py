@@ -54,7 +54,6 @@ def what_it_takes(told: dict[str, Any]) -> str:
 
 
 def compiling_routes(studio: Studio) -> APIRouter:
-    """Return the routes of the compile page."""
     router = APIRouter()
     job = studio.compilation
 

@@ -52,15 +52,7 @@ def write_ratings(project: Project, place: Path, *, overwrite: bool = False) -> 
 
 
 def import_ratings(project: Project, place: str | Path) -> ImportCounts:
-    """Add the ratings of a table that ``write_ratings`` wrote; nothing if one cannot be read.
-
-    A rating that differs takes the place of the one there was, which the history keeps.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or a rating is not one that the project can have.
-    """
+    """Add the ratings of a table that ``write_ratings`` wrote; nothing if one cannot be read."""
     raw = open_rows(place)
     now = {(one.rater, one.key, one.criterion): one for one in project.store.ratings()}
     keys = {key for (key,) in project.store.query("SELECT key FROM data.items")}

@@ -191,7 +191,6 @@ def _n_undecided(project: Project) -> int:
 
 
 def home_routes(studio: Studio) -> APIRouter:
-    """Return the routes of the home page."""
     router = APIRouter()
     project = studio.project
 

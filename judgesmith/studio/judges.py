@@ -98,7 +98,6 @@ def _told(project: Project, number: int, name: str) -> dict[str, Any]:
 
 
 def judges_routes(studio: Studio) -> APIRouter:
-    """Return the routes of the pages of judges."""
     router = APIRouter()
     project = studio.project
 

@@ -152,7 +152,6 @@ def save_words(studio: Studio, person: Person, sent: Rated) -> dict[str, Any]:
 
 
 def label_routes(studio: Studio) -> APIRouter:
-    """Return the routes of the label page."""
     router = APIRouter()
     project = studio.project
 

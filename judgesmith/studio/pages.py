@@ -69,7 +69,6 @@ class Studio:
         return await asyncio.to_thread(function, *given, **named)
 
     def close(self) -> None:
-        """Close the store."""
         self.compilation.close()
         self.project.close()
 

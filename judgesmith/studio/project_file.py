@@ -21,14 +21,10 @@ _KEYS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectFile:
-    """What a project file says.
-
-    ``named`` tells whether the user named the file. A file that was found by searching upwards
-    never supplies an address, and its model does not count as named by the user.
-    """
+    """What a project file says."""
 
     path: Path
-    named: bool
+    named: bool  # by the user; else it supplies no address, and no model to be asked
     data: tuple[str, ...] = ()
     map: str | None = None
     scales: tuple[str, ...] = ()

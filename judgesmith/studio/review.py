@@ -141,10 +141,7 @@ class Disagreement:
 
 
 def largest_gaps(project: Project, kind: str = "judge") -> list[Disagreement]:
-    """Return the rows on which there is disagreement, the largest first.
-
-    ``kind`` is ``judge``, between the newest judge and the raters, or ``raters``, among them.
-    """
+    """Return the rows with the largest gaps between judge and raters, or among ``raters``."""
     ratings: dict[tuple[str, str], list[StoredRating]] = {}
     for one in project.store.ratings():
         if one.state != "open":
@@ -229,7 +226,6 @@ def decide(project: Project, sent: Adjudication) -> None:
 
 
 def review_routes(studio: Studio) -> APIRouter:
-    """Return the routes of the review page."""
     router = APIRouter()
     project = studio.project
 

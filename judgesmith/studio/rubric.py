@@ -123,7 +123,6 @@ def _changes(before: Rubric | None, now: Rubric) -> list[str]:
 
 
 def rubric_routes(studio: Studio) -> APIRouter:
-    """Return the routes of the rubric page."""
     router = APIRouter()
     project = studio.project
 

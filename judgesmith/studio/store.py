@@ -120,7 +120,6 @@ def check_state(state: str, value: str | None) -> None:
 
 
 def rater_name(name: str) -> str:
-    """Return the name of a rater; refuse one that cannot be one."""
     name = name.strip()
     if not name or len(name) > 60 or not name.isprintable() or name.casefold() in RESERVED:
         raise InputError(

@@ -76,7 +76,6 @@ def command(
 
 
 def _write_card(judge: str, place: Path, *, as_json: bool) -> None:
-    """Write the card of a judge, and say so."""
     from judgesmith.drafts import put_text
     from judgesmith.experiments.evaluate.card import card_html
 

@@ -472,7 +472,6 @@ def command(
 
 
 def _write_card(page: Path | None, saved: AnySaved, rows: Sequence[JudgedRow]) -> None:
-    """Write the judge's card, if there is to be one."""
     if page is not None:
         from judgesmith.drafts import put_text
         from judgesmith.experiments.evaluate.card import card_page

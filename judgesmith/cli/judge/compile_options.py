@@ -278,7 +278,6 @@ def picked_of(chosen: Sequence[str]) -> dict[str, str]:
 def protocol_from_options(
     family: JudgeFamily, parts: Mapping[str, Any], picked: Mapping[str, str]
 ) -> JudgeConfig:
-    """Return the protocol that the options describe."""
     from judgesmith.programs.judging.judge import decided_by_names
     from judgesmith.signatures.plain_data import record_faults
 
@@ -316,7 +315,6 @@ def check_lines(
 
 
 def earlier_judge(folder: str) -> SavedJudge:
-    """Return the judge that ``--from`` names."""
     from judgesmith.programs.artifacts.saved import SavedJudge
 
     before = SavedJudge.load(folder)
@@ -340,7 +338,6 @@ def settings_from_options(
     roles: tuple[str, ...],
     **rest: Any,
 ) -> CompileSettings:
-    """Return what the options say of the judge and the search."""
     from judgesmith.experiments.compile.starting import starting_from
     from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE
 

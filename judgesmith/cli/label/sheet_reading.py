@@ -68,7 +68,6 @@ def tell_sheets(
     what: str,
     as_json: bool,
 ) -> None:
-    """Read filled sheets, and print what they say."""
     from judgesmith.data.formats.opening import open_rows
 
     if "-" in sheets:

@@ -48,10 +48,7 @@ def estimate_text(estimate: Any, *, signed: bool = False) -> str:
 
 
 def interval_text(low: float, high: float, *, signed: bool = False) -> str:
-    """Return both ends to two decimals, or to as many as show on which side of 0 an end is.
-
-    Four at most; an end that has no sign even there is told by its sign alone.
-    """
+    """Return both ends to two decimals, or to as many, up to four, as show an end's sign."""
     return f"[{_end_text(low, signed=signed)}, {_end_text(high, signed=signed)}]"
 
 
@@ -86,12 +83,7 @@ def level_text(level: str, estimates: Mapping[str, Sequence[Estimate]]) -> str:
 
 
 def agreement_rows(reports: Sequence[Report | None], gain: Gain | None = None) -> list[list[str]]:
-    """Return one row per level and statistic; a level without any defined number is left out.
-
-    Without ``--full`` the first level stands for all. With a gain, the last cell is the number of
-    rows behind the others.
-    A level has a row of one cell, its name.
-    """
+    """Return the name of each level with a defined number, and below it a row per statistic."""
     rows: list[list[str]] = []
     for level in LEVELS:
         if rows and not wants_full():

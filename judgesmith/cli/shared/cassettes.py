@@ -48,11 +48,7 @@ def cassette_options(command: Command) -> Command:
 
 
 def taped(command: Command) -> Command:
-    """Return a command that has both options, and is given ``taping`` and a ``ledger`` for them.
-
-    ``taping`` is None where neither option is said. Answers that are played stand in a ledger of
-    their own, so that responses cached elsewhere cannot hide missing ones.
-    """
+    """Return a command with both options, and a ledger of its own for answers that are played."""
 
     @wraps(command)
     def run(*, record: str | None, replay: str | None, **given: Any) -> Any:

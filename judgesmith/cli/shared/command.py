@@ -27,11 +27,7 @@ _SET = "--set"
 
 
 class ToolCommand(click.Command):
-    """A command whose help has sections, and whose defaults come from the project file.
-
-    ``old_names`` maps hidden option names to the present ones. Options in ``expert`` are given as
-    ``--set KEY=VALUE``; their own names still work and are hidden.
-    """
+    """A command whose help has sections, and whose defaults come from the project file."""
 
     def __init__(
         self,
@@ -41,8 +37,8 @@ class ToolCommand(click.Command):
         **named: Any,
     ) -> None:
         super().__init__(*given, **named)
-        self.old_names = dict(old_names or {})
-        self.expert = tuple(expert)
+        self.old_names = dict(old_names or {})  # present options by hidden ones
+        self.expert = tuple(expert)  # given as --set KEY=VALUE; their own names work and are hidden
         if any(one.name in _FROM_PROJECT for one in self.params):
             self.params.append(_project_option())
         if self.expert:

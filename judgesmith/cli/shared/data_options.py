@@ -102,10 +102,7 @@ def data_words(data: Sequence[str], *, rated: bool = True) -> str:
 
 
 def load_data(*data: str, maps: Mapping[str, tuple[str, str]] | None = None) -> DataSet:
-    """Return the rated items of one file or of several, sheets that came back among them.
-
-    ``maps``: the option, and the columns that it says, of files with other columns than the rest.
-    """
+    """Return the rated items of some files; ``maps``: an option, and the columns of a few."""
     from judgesmith.data.columns import column_map
     from judgesmith.data.formats.opening import open_rows
     from judgesmith.data.joining import read_many
@@ -175,7 +172,6 @@ def scales_of(given: tuple[str, ...]) -> str | Scale | dict[str, str | Scale] | 
 
 
 def comma_names(text: str | None) -> tuple[str, ...]:
-    """Return the names between commas."""
     return tuple(one.strip() for one in (text or "").split(",") if one.strip())
 
 

@@ -30,10 +30,7 @@ class OptionError(InputError):
 
 @contextmanager
 def blaming(option: str, *, given: bool = True) -> Iterator[None]:
-    """Say of what is wrong in the block that it is ``option``, if that was ``given`` at all.
-
-    A file is to blame like an option. Faults that know of a place themselves keep it.
-    """
+    """Say of a fault in the block, unless it knows its place, that ``option`` is to blame."""
     from judgesmith.signatures.plain_data import record_faults
 
     try:
@@ -54,10 +51,7 @@ def _is_of(fault: Exception, *names: str) -> bool:
 
 
 def fault_parts(fault: Exception) -> dict[str, str | None]:
-    """Return ``error``, ``where`` and ``hint`` of a fault, each None if missing.
-
-    What is said in the hint is not said in the error again.
-    """
+    """Return ``error`` without its hint, ``where`` and ``hint`` of a fault; None if missing."""
     return {
         "error": _message(fault),
         "where": _where(fault),

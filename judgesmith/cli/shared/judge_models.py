@@ -195,7 +195,6 @@ def judging_estimate(
 
 
 def models_by_name(lms: Sequence[dspy.LM]) -> dict[str, dspy.LM]:
-    """Return models by the names that judges ask them by."""
     return {str(lm.model): lm for lm in lms}
 
 

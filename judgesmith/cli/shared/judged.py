@@ -73,7 +73,6 @@ def named(text: str) -> Named:
 
 
 def criterion_option(command: Command) -> Command:
-    """Add ``--criterion``."""
     return click.option(
         "--criterion",
         metavar="NAME",
@@ -109,7 +108,6 @@ MAX_UNSCORED = 0.05
 
 
 def max_unscored_option(command: Command) -> Command:
-    """Add ``--max-unscored``."""
     return shown_option(
         "--max-unscored",
         Number(0, 1),

@@ -80,7 +80,6 @@ def allow_model_option(command: Command) -> Command:
 
 
 def only_host_option(command: Command) -> Command:
-    """Add ``--only-host``."""
     return click.option(
         "--only-host",
         "only_hosts",
@@ -229,10 +228,7 @@ class ModelChoice:
     def asked_again(
         self, names: Collection[str], parts: Mapping[str, ModelAt] | None = None
     ) -> str:
-        """Return the options that have a saved judge ask the same model at the same server.
-
-        An address is repeated without user, password and query, which may be secrets.
-        """
+        """Return the options that ask the same model at the same server, without secrets."""
         from judgesmith.programs.lm.errors import public_address
 
         told: list[str] = []
@@ -249,11 +245,7 @@ class ModelChoice:
         return "".join(f" {shlex.quote(one)}" for one in told)
 
     def check_key(self, lm: dspy.LM, *, option: str = "--model") -> None:
-        """Refuse a model that lacks its key, and print a model that will be asked.
-
-        With cached responses no key may be needed. ``option`` is what named the model.
-        Every command calls this before its first request, and a dry run does not.
-        """
+        """Refuse a model without its key, unless answers are cached; print one to be asked."""
         if not self.needs_keys:
             return
         from judgesmith.programs.lm import ModelError, lm_client_of
@@ -351,7 +343,6 @@ def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:
 
 
 def ledger_option(command: Command) -> Command:
-    """Add ``--ledger``."""
     return shown_option(
         "--ledger",
         str,

@@ -24,7 +24,6 @@ class WholeNumber(click.IntRange):
         self.low = low
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return ``value`` as a whole number, or fail."""
         try:
             number = int(value)
         except (TypeError, ValueError):
@@ -50,7 +49,6 @@ class Number(click.FloatRange):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Return ``value`` as a number, or fail."""
         try:
             number = float(value)
             if not math.isfinite(number):
@@ -97,7 +95,6 @@ def json_option(command: Command) -> Command:
 
 
 def seed_option(command: Command) -> Command:
-    """Add ``--seed``."""
     return shown_option("--seed", WholeNumber(0), 0, "Random seed.")(command)
 
 
@@ -153,7 +150,6 @@ def reading() -> dict[str, Any]:
 
 
 def dry_run_option(command: Command) -> Command:
-    """Add ``--dry-run``."""
     return click.option("--dry-run", is_flag=True, help="Estimate calls and cost; call no model.")(
         command
     )

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 
 def visible(text: str) -> str:
-    r"""Return ``text`` with every character that a terminal might obey written as an escape.
-
-    Line ends and tabs stay; odd spaces become plain ones.
-    """
+    """Return ``text`` with what a terminal might obey as escapes, and odd spaces as plain ones."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" else _escaped(c) for c in text)

@@ -69,7 +69,6 @@ class _Lines:
         say(self.line(now), err=True)
 
     def line(self, now: float) -> str:
-        """Return the present line."""
         # A search may take more than was expected, and says itself what it has spent.
         total = self.total if self.total and self.done <= self.total else None
         of = "" if total is None else f"/{total}"

@@ -20,10 +20,7 @@ _META = "judgesmith.cli.project"
 
 
 def find_project(given: str | None) -> ProjectFile | None:
-    """Return the project file that ``--project`` names, or else the nearest one above.
-
-    The search ends at the root of a Git repository.
-    """
+    """Return the file that ``--project`` names, or the nearest one up to the repository's root."""
     if given == "none":
         return None
     if given is not None:

@@ -26,7 +26,6 @@ ROLE = "--role"
 
 
 def role_option(command: Command) -> Command:
-    """Add ``--role``."""
     return click.option(
         ROLE,
         "roles",
@@ -101,7 +100,6 @@ class RoleModels:
         return [one for one in every.values() if one is not self.lm]
 
     def check_keys(self, choice: ModelChoice) -> None:
-        """Refuse models that need a key and have none."""
         choice.check_key(self.lm)
         for one in self.others:
             rival = any(one is other for other in self.competing.values())

@@ -26,11 +26,7 @@ _NOTICE = (
 
 @contextmanager
 def stopping_well() -> Iterator[None]:
-    """Ask for an end on the first signal in the block, and raise ``KeyboardInterrupt`` on more.
-
-    Where no loop checks for such a request, because nothing is in flight, the first one raises,
-    too. Signals that are ignored stay ignored. Does nothing outside the main thread.
-    """
+    """Ask for an end on the first signal in the block, and raise ``KeyboardInterrupt`` on more."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -87,7 +87,6 @@ def benchmark_models(
 
 
 def check_benchmark_keys(choice: ModelChoice, models: BenchmarkModels) -> None:
-    """Refuse models that need a key and have none."""
     first = choice.model_name or "offline"
     for lm in {id(one): one for one in models.by_role.values()}.values():
         choice.check_key(lm, option="--model" if str(lm.model) == first else ROLE)

@@ -293,7 +293,6 @@ def _judged(
 
 
 def print_compared(found: Comparison) -> None:
-    """Print a comparison."""
     from judgesmith.experiments.evaluate.agreement import unscored_text
 
     by_label = found.by_label

@@ -452,7 +452,6 @@ _STYLES = {
 
 
 def print_texts(texts: Sequence[TextErrors]) -> None:
-    """Print texts with their errors."""
     from rich.console import Console
 
     from judgesmith.experiments.evaluate.errors.found import MOST, numbered_errors

@@ -85,7 +85,6 @@ class PerspectiveChoice:
 
 
 def answer_scale(answers: str | None) -> Scale | None:
-    """Return the scale that ``--answers`` names."""
     if answers is None:
         return None
     from judgesmith.signatures.scale import Scale
@@ -311,7 +310,6 @@ _MOST_APART = 5
 
 
 def print_perspective(found: PerspectiveReport) -> None:
-    """Print one perspective of a judge."""
     from judgesmith.experiments.evaluate.agreement import unscored_text
     from judgesmith.experiments.evaluate.perspectives.report import GlobalReport, LocalReport
 

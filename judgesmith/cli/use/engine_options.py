@@ -133,7 +133,6 @@ class RayEngine:
         self._judging: RayJudging | None = None
 
     def __call__(self, items: Iterator[RatedItem]) -> Iterator[tuple[RatedItem, Judgement]]:
-        """Yield items with their judgements, in order."""
         from judgesmith.experiments.scoring.clusters import ClusterError
 
         first = next(items, None)

@@ -182,7 +182,6 @@ def _token(variable: str | None) -> str:
 
 
 def _loaded(judges: Sequence[str]) -> dict[str, tuple[AnySaved, Path]]:
-    """Return saved judges with their folders, by name."""
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     found: dict[str, tuple[AnySaved, Path]] = {}

@@ -207,7 +207,6 @@ def run_progress(pulse: Pulse, *, quiet: bool) -> Iterator[OnProgress]:
         max_refresh = 0.25
 
         def render(self, task: Task) -> Text:
-            """Return the line."""
             room = console.width
             ascii_only = console.options.ascii_only
             text = task.description[:room]

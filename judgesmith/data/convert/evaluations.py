@@ -42,7 +42,6 @@ def _refused(where: str, field: str, expected: str, came: str) -> DataError:
 
 
 def _packed_log(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
-    """Yield the samples of a packed log one by one."""
     with contextlib.suppress(ImportError):
         # It comes with Inspect, whose newer logs are packed with Zstandard.
         importlib.import_module("zipfile_zstd")

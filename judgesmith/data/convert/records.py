@@ -72,7 +72,6 @@ class SourceRecord:
         return ""
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of texts."""
         return tuple(one.text("") for one in self._parts(name, "a list of texts"))
 
     def rating(self, name: str, scale: Scale) -> tuple[float, ...]:
@@ -155,7 +154,6 @@ class PublishedFiles:
     def records(
         self, path: Path, *needed: str, reader: RowReader | None = None, unit: str = "line"
     ) -> Iterator[SourceRecord]:
-        """Yield the rows of a file."""
         raw = open_rows(path, reader=reader)
         if reader is not None:
             raw.unit = unit
@@ -293,10 +291,7 @@ def _plain(points: Any) -> Any:
 
 
 def lacks_ratings(row: Mapping[str, Any]) -> bool:
-    """Say whether not all raters of a row rated it on each criterion, as far as it says.
-
-    Rows that say that their ratings are means or medians never do.
-    """
+    """Say whether a rater left out a criterion of a row; rows of means or medians never say so."""
     if row.get("human_detail", INDIVIDUAL) != INDIVIDUAL:
         return False
     counts = {len(points) for points in row["human"].values()}
@@ -313,7 +308,6 @@ class Numbering:
         self._found: dict[str, int] = {}
 
     def __getitem__(self, name: str) -> str:
-        """Return what stands for a name."""
         return f"{self._prefix}{self._found.setdefault(name, len(self._found) + 1)}"
 
 

@@ -35,7 +35,6 @@ _BACKGROUND = re.compile(
 
 
 def _text_rows(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
-    """Yield the text of a file, as its one row."""
     yield 1, {"text": "".join(text_lines(raw, stream))}
 
 

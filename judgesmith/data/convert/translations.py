@@ -119,7 +119,6 @@ def severity_name(said: str) -> str | None:
 
 
 def is_no_error(said: str) -> bool:
-    """Say whether a severity says that there is no error."""
     return _mqm_plain(said) == NO_ERROR
 
 
@@ -129,11 +128,7 @@ def is_attention_test(said: str) -> bool:
 
 
 def error_weight(category: str, severity: str) -> float:
-    """Return the points that an error takes: 0 to 25.
-
-    A text that is no translation takes 25, a major error 5, a minor one 1, or .1 where it is only
-    punctuation. The paper knows no critical errors; they weigh as much as major ones.
-    """
+    """Return an error's points: no translation 25, major or critical 5, minor 1, punctuation .1."""
     kind = _mqm_plain(category)
     if severity in ("Major", "Critical") and kind.startswith("non-translation"):
         return NON_TRANSLATION

@@ -158,12 +158,7 @@ def open_rows(
     reader: RowReader | None = None,
     options: ReadOptions | None = None,
 ) -> RawRows:
-    """Return the rows of a file by its ending, of ``-`` as JSON Lines, or of a table in memory.
-
-    ``sample`` and ``sample-verdicts`` come with the package. Files are opened when the
-    first row is asked for, and held one row (Parquet: one batch) at a time; ``.json`` is read
-    whole. A ``reader`` makes rows of a file's bytes in a way that its ending does not say.
-    """
+    """Return the rows of a file, ``-``, a sample or a table in memory, read as they are needed."""
     raw, known, rows = _opened(source, reader)
     raw.options = options or ReadOptions()
     unread = [name for name in raw.options.said if name not in known.options]

@@ -170,7 +170,6 @@ def _plain(value: Any) -> Any:
 
 
 def is_saved_dataset(folder: Path) -> bool:
-    """Say whether a folder is one that a Hugging Face dataset was saved to."""
     return (folder / _STATE).is_file() or (folder / _SPLITS).is_file()
 
 
@@ -233,11 +232,8 @@ def hub_rows(raw: RawRows, address: str) -> Iterator[Row]:
 
 
 def memory_rows(source: Any) -> tuple[str, Callable[..., Iterator[Row]]]:
-    """Return what messages call a table in memory, and what yields its rows.
-
-    It is a pandas DataFrame, a Hugging Face dataset or a sequence of mappings; a dataset is told
-    by what it has, so that its library need not be there.
-    """
+    """Return what messages call a table in memory, and what yields its rows."""
+    # A dataset of Hugging Face is told by what it has: its library need not be there.
     if hasattr(source, "column_names") and hasattr(source, "features"):
         if isinstance(source, Mapping):
             names = ", ".join(map(str, source))

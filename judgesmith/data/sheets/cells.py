@@ -24,12 +24,7 @@ _HARMLESS = frozenset("\n\u200c\u200d")
 
 
 def cell_of(text: str, *, longest: int | None = LONGEST_CELL) -> str:
-    r"""Return a text as a cell that is neither computed nor obeyed, whole or with its loss stated.
-
-    An apostrophe stands before whatever could begin a formula, control characters are written
-    as escapes, line ends become ``\n``, odd spaces plain ones, and what a spreadsheet would cut
-    is cut here, with a count. With ``longest=None`` nothing is cut.
-    """
+    """Return a text as a cell that nothing computes or obeys, cut, with a count, at ``longest``."""
     lines = _LINE_ENDS.sub("\n", text).replace("\t", " ")
     shown = lines if lines.isprintable() else "".join(map(_shown, lines))
     cell = _STARTS_FORMULA.sub("'", shown)
@@ -54,10 +49,7 @@ def number_cell(value: float) -> str:
 
 
 def sheet_bytes(rows: Iterable[Sequence[str]]) -> bytes:
-    r"""Return rows of cells as a CSV file that spreadsheets open without asking.
-
-    Every cell is quoted, and a mark at the start says UTF-8, or Excel would guess.
-    """
+    """Return rows as a CSV file, quoted and marked as UTF-8, that spreadsheets just open."""
     text = io.StringIO(newline="")
     csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerows(rows)
     return text.getvalue().encode("utf-8-sig")
@@ -72,7 +64,6 @@ def _shown(character: str) -> str:
 
 
 def sheet_place(output: str | Path) -> Path:
-    """Return where a sheet is written."""
     place = Path(output)
     if place.suffix.lower() != ".csv":
         raise InputError("the sheet is written as CSV.", hint=f"name a file in .csv, not {place}.")

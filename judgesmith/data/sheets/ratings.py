@@ -39,10 +39,7 @@ def was_chosen(item: RatedItem) -> bool:
 
 
 def selection_chance(item: RatedItem) -> float | None:
-    """Return the probability with which a row was drawn to be rated; None where none is stated.
-
-    nan for a row that was chosen for what a judge said of it.
-    """
+    """Return a row's chance to be drawn; None if unstated, nan if a judge's scores chose it."""
     if was_chosen(item):
         return math.nan
     stated = str(item.extra.get(SELECTION) or "").strip().replace(",", ".")
@@ -237,10 +234,7 @@ def stated_key(item: RatedItem) -> str | None:
 
 
 def restored(item: RatedItem) -> RatedItem:
-    """Return a row of a sheet with its texts and ids as they were, as far as that is certain.
-
-    The key decides this: texts that were edited since, or cut, stay as they stand.
-    """
+    """Return a row of a sheet with its texts and ids as they were, where the key confirms them."""
     ids = {name: as_written(getattr(item, name)) for name in ("source_id", "system_id")}
     item = item.model_copy(update=ids)
     key = stated_key(item)

@@ -146,20 +146,16 @@ CALLS = ("block", "row", "new", "recorded")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AblationRow:
-    """One judge of the table.
-
-    ``difference``: Its Q minus that of ``fine`` in the same block, on the same rows; None for
-    ``fine`` itself and where that is not in the table. ``new``, ``recorded``: Requests that it
-    took, and those that were cached; None for models that do not count.
-    """
+    """One judge of the table."""
 
     block: Block
     name: str
     saved: SavedJudge
     heldout: PredictionTable
+    # in Q to ``fine`` of the same block and rows; None for itself
     difference: PairedEstimate | None
-    new: int | None
-    recorded: int | None
+    new: int | None  # requests that it took; None for models that do not count
+    recorded: int | None  # those that were cached, likewise
 
     @property
     def agreement(self) -> dict[Statistic, Estimate]:
@@ -294,7 +290,6 @@ def table_of(
     seed: int,
     left_out: Mapping[str, str],
 ) -> AblationTable:
-    """Return the table of the rows that are finished, and what can be told from them."""
     tables = {}
     for place, (_, made) in finished.items():
         one = table_of_rows(made.scores)

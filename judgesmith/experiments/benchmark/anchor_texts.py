@@ -85,7 +85,6 @@ class AnchorTexts:
         return self.chosen.levels
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a row per anchor."""
         for own, several in zip(self.chosen.of, self.items, strict=True):
             for anchor, item in zip(own, several, strict=True):
                 yield {

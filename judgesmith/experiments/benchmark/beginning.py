@@ -96,7 +96,6 @@ def benchmark_start(
     rubric: Rubric | None = None,
     sub_aspects: Sequence[SubAspect] = (),
 ) -> Start:
-    """Return what a benchmark starts from."""
     if not dataset.criteria:
         raise _nothing_rated(dataset)
     names = settings.criteria

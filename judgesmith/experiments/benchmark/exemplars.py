@@ -161,7 +161,6 @@ def exemplar_report(found: Iterable[tuple[RatedItem, LadderJudgement]]) -> Exemp
 def exemplar_rows(
     item: RatedItem, ladders: Iterable[Ladder], *, writer: str, judge: str
 ) -> Iterator[dict[str, Any]]:
-    """Yield one row for every exemplar of a source."""
     for ladder in ladders:
         for rung in ladder.rungs:
             yield {

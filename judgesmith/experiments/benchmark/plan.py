@@ -42,17 +42,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class AnswerTally:
-    """What became of the pairs that were asked about.
-
-    ``cause``: Why the first of those has none, or where the budget ended, that it did; None where
-    all have one.
-    """
+    """What became of the pairs that were asked about."""
 
     n: int = 0
     n_similar: int = 0
     n_disagree: int = 0
     n_unanswered: int = 0
-    cause: Cause | None = None
+    cause: Cause | None = None  # why the first of those, if any, has no answer
 
     def add(self, found: Compared) -> float:
         """Count a pair and return its sign, nan without an answer."""
@@ -71,18 +67,13 @@ class AnswerTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AnchorRelations(Record):
-    """How texts compare with the anchors of each rating.
+    """How texts compare with the anchors of each rating."""
 
-    ``signs``: 1 where the text is better, -1 where the anchor is, 0 where they are similar; nan
-    where there is no answer, no such anchor, or the anchor has the text's own source.
-    """
-
-    signs: NDArray[np.float64]
+    signs: NDArray[np.float64]  # 1: the text is better, -1: the anchor, 0: similar, nan: unknown
     n_anchors: NDArray[np.int64]
     tally: AnswerTally
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts, ready for JSON."""
         return _as_dict(self.tally)
 
 
@@ -116,17 +107,13 @@ def compare_with_anchors(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairSigns(Record):
-    """What a comparator says of pairs.
+    """What a comparator says of pairs."""
 
-    ``signs``: 1 where the first is better, -1 the second, 0 neither; nan where there is no answer.
-    """
-
-    signs: NDArray[np.float64]
+    signs: NDArray[np.float64]  # 1: the first is better, -1: the second, 0: neither, nan: no answer
     disagreed: tuple[bool | None, ...]
     tally: AnswerTally
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts, ready for JSON."""
         return _as_dict(self.tally)
 
 

@@ -142,7 +142,6 @@ def blind_kinds_of(report: Report) -> dict[str, list[str]]:
 
 
 def report_text(report: Report) -> str:
-    """Return a report in Markdown."""
     lines = [
         f"# Benchmark of {_plain(report['data']['name'])}, {report['perspective']} perspective",
         "",
@@ -276,7 +275,6 @@ def _errors(criteria: Mapping[str, Report]) -> Table:
 
 
 def checks_table(checked: Report) -> Table:
-    """Return what people say as a table."""
     rows = [("all", estimate_cell(checked["right"]))]
     if checked["near"] is not None:
         rows.append(("all, within one point", estimate_cell(checked["near"])))

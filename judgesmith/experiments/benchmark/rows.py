@@ -78,11 +78,7 @@ def local_scale(steps: int) -> Scale:
 def rows_of_benchmark(
     texts: Iterable[BenchmarkText], perspective: Perspective, built_by: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row per text, in the canonical form of rated data.
-
-    ``system_id`` is the criterion with a number that counts, from 0, the texts of that source
-    and criterion. A row names no references: the one it was made from would give it away.
-    """
+    """Yield a row of rated data per text, without references: its own would give it away."""
     n_before: dict[tuple[str, str], int] = {}
     for one in texts:
         name = one.criterion.name

@@ -44,12 +44,10 @@ class SpotCheck:
 
     @property
     def criterion(self) -> str:
-        """The criterion of the questions."""
         return str(self.rows[0][PROVENANCE]["criterion"])
 
     @property
     def source_id(self) -> str:
-        """Which source it is about."""
         return str(self.rows[0]["source_id"])
 
     @property
@@ -133,24 +131,18 @@ _WORDS = {"a": BETTER_A, "b": BETTER_B, "same": ALIKE, "=": ALIKE, "equal": ALIK
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpotChecked:
-    """How far people agree with a benchmark.
-
-    ``near``: Global: share of answers at most one point off. Local: None. ``by_rater``: ``right``
-    by rater, without an interval; nan without answers. ``agreement``: Share of pairs of raters'
-    answers to one question that are equal; nan with one rater.
-    """
+    """How far people agree with a benchmark."""
 
     n_checks: int
     n_answers: int
     n_blank: int
     right: Estimate
-    near: Estimate | None
+    near: Estimate | None  # global: share of answers at most one point off
     by_criterion: Mapping[str, Estimate]
-    by_rater: Mapping[str, float]
-    agreement: float
+    by_rater: Mapping[str, float]  # share of right answers, nan without any
+    agreement: float  # share of equal answers over pairs of raters
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON: undefined is None."""
         return {
             "checks": self.n_checks,
             "answers": self.n_answers,

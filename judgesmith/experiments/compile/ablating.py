@@ -90,7 +90,6 @@ def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
 
 
 def _parts_of(protocol: JudgeConfig) -> list[Ablation]:
-    """Return the parts of the method that judges of a family have."""
     fields = {"explanations": "explain", "mcs": "variant", "os": "overall"}
     found = [part for part in ABLATIONS if fields.get(part, "judge") in type(protocol).model_fields]
     if not family_of(protocol.judge).has_demonstrations:

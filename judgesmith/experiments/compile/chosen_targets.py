@@ -21,15 +21,11 @@ from judgesmith.signatures.scale import PERCENT
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChosenTargets:
-    """What a judge should agree with people on.
-
-    ``criteria``: What people said of every criterion, as models are shown it; nan for unrated
-    items.
-    """
+    """What a judge should agree with people on."""
 
     whole: Targets
     compared: tuple[str, ...]
-    criteria: Mapping[str, NDArray[np.float64]]
+    criteria: Mapping[str, NDArray[np.float64]]  # as models are shown them, nan: unrated
 
     @property
     def is_rated(self) -> bool:

@@ -783,7 +783,6 @@ def _rng(work: Tuning) -> np.random.Generator:
 
 
 def _check_models(settings: CompileSettings, models: Mapping[str, dspy.LM]) -> None:
-    """Refuse models that are not those of the settings."""
     if set(models) != set(settings.models):
         raise InputError(
             f"the models that compete are those of the settings ({_listed(settings.models)}); got "

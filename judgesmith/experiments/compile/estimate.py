@@ -78,13 +78,10 @@ USUAL_FRONT = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchCalls:
-    """Calls of a search and of what follows with the judge that it finds.
-
-    ``expected`` is None where nothing is known but the most.
-    """
+    """Calls of a search and of what follows with the judge that it finds."""
 
     most: float
-    expected: float | None = None
+    expected: float | None = None  # None where only the most is known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,7 +230,6 @@ _STEPS, _SAMPLES, _STEP_ROWS = 8, 6, 32  # SIMBA's defaults
 
 
 def protocol_calls(size: SearchSize) -> SearchCalls:
-    """Return the calls of a search of the protocol."""
     return search_calls(
         size.settings,
         n_pool=size.n_pool,
@@ -266,14 +262,12 @@ def _around(size: SearchSize) -> int:
 
 
 def reflective_calls(size: SearchSize) -> SearchCalls:
-    """Return the calls of a search that rewrites texts."""
     n = size.settings.n_trials
     texts = _around(size) + n * (2 * min(BATCH, size.n_pool) + size.n_selection)
     return SearchCalls(most=math.ceil(size.calls * texts) + n)
 
 
 def balanced_calls(size: SearchSize) -> SearchCalls:
-    """Return the calls of a search for even answers."""
     refuse_many_answers(size.judge)
     n_instructions = len({one.turns[:1] for one in size.judge.templates().values()})
     n_wordings = ROUNDS * PARAPHRASES * n_instructions

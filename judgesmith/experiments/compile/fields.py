@@ -27,23 +27,16 @@ _ESTIMATE = "judgesmith.experiments.compile.estimate"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """A value of ``--optimizer``: all that options, checks, estimates and the run know of it.
+    """A value of ``--optimizer``: all that options, checks, estimates and the run know of it."""
 
-    ``about`` says what it does; ``reads`` names the settings that are for it, ``learns_from`` the
-    rows that it takes at least. ``needs_wording``: it rewrites what a model is asked.
-    ``minds_versions``: its objective may look at changed versions of texts. ``resumes``: it keeps
-    files to be resumed from. ``build`` is the method that searches, ``cost`` the bound on calls,
-    where rows and rounds do not say it.
-    """
-
-    about: str
-    reads: tuple[str, ...] = ()
-    learns_from: int = 0
-    needs_wording: bool = True
-    minds_versions: bool = False
-    resumes: bool = True
-    build: str | None = None
-    cost: str | None = None
+    about: str  # what it does
+    reads: tuple[str, ...] = ()  # settings that are for it
+    learns_from: int = 0  # rows that it takes at least
+    needs_wording: bool = True  # it rewrites what a model is asked
+    minds_versions: bool = False  # its objective may look at changed texts
+    resumes: bool = True  # it keeps files to be resumed from
+    build: str | None = None  # the method that searches
+    cost: str | None = None  # bound on calls, where rows and rounds do not say it
 
 
 SEARCHES: Mapping[Optimizer, Search] = {

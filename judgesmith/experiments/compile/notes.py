@@ -50,14 +50,11 @@ from judgesmith.signatures import Judgement, Scale
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectiveReport:
-    """An objective over one target, or its mean over several.
-
-    ``uncompiled``, ``heldout``: On the rows held out, before and after; None without such rows.
-    Both and ``gain`` are on the rows that both score.
-    """
+    """An objective over one target, or its mean over several."""
 
     name: str
     targets: tuple[str, ...]
+    # test rows that both score; None without any
     uncompiled: Estimate | Any  # None where there are no test rows
     selection: Estimate
     heldout: Estimate | Any
@@ -73,7 +70,6 @@ class ObjectiveReport:
         return math.nan if self.heldout is None else self.selection.value - self.heldout.value
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON: undefined is null."""
         parts = ("uncompiled", "selection", "heldout", "gain")
         found = {name: getattr(self, name) for name in parts}
         conditions = {
@@ -146,22 +142,17 @@ def reported_objective(
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictReport:
-    """What share of good and bad test rows a judge passes and stops, before and after compiling.
+    """What share of good and bad test rows a judge passes and stops, before and after compiling."""
 
-    ``uncompiled`` and ``heldout``: estimates of ``tpr``, ``tnr`` and ``balanced_accuracy``; the
-    baseline has a threshold that was learned on the same rows. ``n``: test rows by
-    label. ``gain`` is in balanced accuracy. ``trade_off``: thresholds with the TNR and TPR that
-    each has on the rows learned from.
-    """
-
-    uncompiled: dict[str, Estimate]
+    uncompiled: dict[str, Estimate]  # tpr, tnr, balanced_accuracy; by its own threshold
     heldout: dict[str, Estimate]
-    gain: PairedEstimate
-    n: dict[str, int]
+    gain: PairedEstimate  # in balanced accuracy
+    n: dict[str, int]  # test rows by label
     scale: Scale
     threshold: float | None
     baseline_threshold: float | None
     why: str
+    # thresholds, and their TNR and TPR where they were learned
     trade_off: tuple[tuple[float, float, float], ...] = ()
 
     @classmethod
@@ -192,7 +183,6 @@ class VerdictReport:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON: undefined is null."""
         parts = {"uncompiled": self.uncompiled, "heldout": self.heldout}
         return {
             **{name: {k: v.to_dict() for k, v in one.items()} for name, one in parts.items()},

@@ -81,10 +81,7 @@ def outcome_note(
 
 
 def weights_record(trials: Sequence[TrialRecord], amount: float) -> dict[str, Any]:
-    """Return the best way to weigh a judge's numbers, its gain, and how far the score moved to it.
-
-    The first of ``trials`` is the way before.
-    """
+    """Return the best of the ``trials`` of weights, its gain on the first, and how far it moved."""
     before = trials[0]
     numbers = {"gain": before.behind, "standard_error": before.standard_error}
     known = {name: one if math.isfinite(one) else None for name, one in numbers.items()}
@@ -282,7 +279,6 @@ class SearchLog:
 
     @file_faults()
     def __call__(self, trial: TrialRecord) -> None:
-        """Append a trial."""
         if trial.number in self.written:
             return
         usage = usage_of(self.lm, *self.others)
@@ -461,13 +457,10 @@ _UNSTARTED = "the budget ended before the baseline was scored, so nothing was tr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighed:
-    """Two judges with learned weights, cross-validated on the same rows.
+    """Two judges with learned weights, cross-validated on the same rows."""
 
-    ``value``, ``before``: The objective of the winner and of the baseline; nan where undefined.
-    """
-
-    value: float
-    before: float
+    value: float  # of the winner; nan where undefined
+    before: float  # of the baseline, likewise
     n_rows: int
 
     @property
@@ -478,7 +471,6 @@ class Weighed:
         return self.value < self.before
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON: undefined is null."""
         known = {"value": self.value, "before": self.before}
         plain = {name: None if math.isnan(one) else one for name, one in known.items()}
         return {**plain, "n_rows": self.n_rows}

@@ -63,11 +63,7 @@ def check_rankable(items: Sequence[RatedItem], *, judge: str, what_for: str) -> 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Parts:
-    """The rows of one compilation, by use.
-
-    ``versions``: Kinds of change whose versions ``selection`` and ``heldout`` have; None where the
-    objective looks at none.
-    """
+    """The rows of one compilation, by use."""
 
     pool: Rows | None
     selection: Rows
@@ -77,7 +73,7 @@ class Parts:
     n_chosen: int = 0
     n_versions: int = 0
     pool_places: Sequence[int] = ()
-    versions: ChosenVersions | None = None
+    versions: ChosenVersions | None = None  # None where the objective looks at none
 
     def counts(self, targets: ChosenTargets) -> dict[str, int]:
         """Return how many rows there are for what."""
@@ -236,11 +232,7 @@ def _explained(
 
 
 def raters_words(item: RatedItem, target: str, length: int) -> dict[str, str]:
-    """Return raters' words of one row by criterion, each of the rater nearest to all of them.
-
-    Those of ``target``, else all, stand under ``score``. They are on one line, cut at ``length``;
-    what cannot be printed or poses as the layout of a question is left out.
-    """
+    """Return raters' words of one row by criterion, each on one line; ``score`` is the whole."""
     found: dict[str, str] = {}
     for name, texts in item.rationale.items():
         given = np.asarray(item.human.get(name, ()), dtype=float)

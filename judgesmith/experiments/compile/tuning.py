@@ -330,7 +330,6 @@ class Tuning:
         return found
 
     def with_demonstrations(self, judge: Judge, parts: Parts, bare: Judge) -> Judge:
-        """Return the judge with the demonstrations that agree best."""
         settings, pool, selection = self.settings, parts.pool, parts.selection
         if pool is None:
             return judge
@@ -373,7 +372,6 @@ class Tuning:
         return judge
 
     def with_dspy(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
-        """Return the judge that an optimizer of DSPy changed."""
         name: Any = self.settings.optimizer
         shown = dict.fromkeys(DEMONSTRATIONS[name], self.settings.n_demonstrations)
         search = DSPyOptimizer(name, settings=shown, **self._for_texts())

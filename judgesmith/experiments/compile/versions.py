@@ -224,7 +224,6 @@ class Noticed:
     n_pairs: Mapping[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON: undefined is null."""
         return {
             "overall": {name: one.to_dict() for name, one in self.estimates.items()},
             "kinds": {
@@ -243,7 +242,6 @@ class DetectionComparison:
     gain: Mapping[str, PairedEstimate]
 
     def to_dict(self, before: str = "uncompiled") -> dict[str, Any]:
-        """Return everything ready for JSON: undefined is null."""
         return {
             before: self.uncompiled.to_dict(),
             "heldout": self.heldout.to_dict(),
@@ -264,7 +262,6 @@ class DiscernmentReport:
     before: str = "uncompiled"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON: undefined is null."""
         chosen = self.versions
         return {
             "targets": list(self.targets),

@@ -57,11 +57,7 @@ _SHARE = 0.5  # of a text's runs, from which on it is the same input in another 
 
 
 class KnownInputs:
-    """Tells whether an input is one of some others, whatever their case, marks and spaces.
-
-    An input is one of them if it has the same words, or if half of its runs of 13 words are in
-    them: the same article is cut or introduced differently from one data set to another.
-    """
+    """Tells whether an input has the words of one of some others, or half its runs of 13 words."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._whole: set[bytes] = set()
@@ -77,7 +73,6 @@ class KnownInputs:
         return len(self._whole)
 
     def __contains__(self, text: object) -> bool:
-        """Say whether ``text`` is one of them."""
         if not isinstance(text, str) or not self._whole:
             return False
         words = _words(text)
@@ -130,11 +125,7 @@ def sample(
     *,
     known: KnownInputs | None = None,
 ) -> DistilSample:
-    """Draw outputs of every input, criteria of every output, and inputs for validation.
-
-    What is drawn for an input depends on the seed and its texts alone, so that further rows change
-    nothing for it, but for which inputs are for validation.
-    """
+    """Draw outputs, criteria and inputs for validation; an input's by its texts and the seed."""
     members: dict[int, list[int]] = {}
     for at, group in enumerate(groups.tolist()):
         members.setdefault(group, []).append(at)
@@ -285,10 +276,7 @@ def example_of(
 
 
 def rounded(percent: float) -> int:
-    """Return the multiple of five that is nearest to 0 to 100, halves up.
-
-    A mean z of levels 1 to 5 stands at 100 (z - 1) / 4, where it is as soon as it is a percentage.
-    """
+    """Return the multiple of five that is nearest to 0 to 100, halves up."""
     return int(_STEP * ((percent + 1e-9 + _STEP / 2) // _STEP))
 
 

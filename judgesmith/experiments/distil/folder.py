@@ -93,7 +93,6 @@ def _of_criterion(examples: Sequence[DistilExample], name: str) -> dict[str, Any
 
 
 def card_of(summary: Mapping[str, Any]) -> str:
-    """Return the card, as Markdown, of what ``distillation_summary`` returned."""
     own = summary["settings"]
     kept = summary["examples"]
     lines = [

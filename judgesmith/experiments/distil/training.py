@@ -167,11 +167,7 @@ def check_base(base: str) -> None:
 
 @contextmanager
 def _quiet(found: Mapping[str, Any], *, is_folder: bool) -> Iterator[None]:
-    """Have the libraries send no telemetry, look up no folder online, and draw no bars.
-
-    Trainers report their use unless they are told not to, and what they warn of is their own
-    use of each other.
-    """
+    """Have the libraries send no telemetry, look up no folder online, and draw no bars."""
     constants: Any = library("huggingface_hub.constants", extra="finetune")
     before = constants.HF_HUB_DISABLE_TELEMETRY, constants.HF_HUB_OFFLINE
     constants.HF_HUB_DISABLE_TELEMETRY = True

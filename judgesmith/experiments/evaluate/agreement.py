@@ -63,10 +63,7 @@ class Unscored:
 
 
 def oriented(targets: Targets) -> FloatArray:
-    """Return what people said of each item so that more is better, as judges answer.
-
-    Points as they are, and fractions of the scale where it counts faults.
-    """
+    """Return ratings so that more is better: fractions of the scale where it counts faults."""
     return targets.values if targets.scale.higher_is_better else targets.fractions
 
 

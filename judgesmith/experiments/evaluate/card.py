@@ -74,17 +74,12 @@ def card_html(folder: str | Path) -> str:
 
 
 def card_page(saved: AnySaved, rows: Sequence[JudgedRow]) -> str:
-    """Return the card of a judge as a page of one file."""
     title = f"Judge of {saved.target[:100]}"
     return one_file("card.html", title=title, sections=card_sections(saved, rows))
 
 
 def card_sections(saved: AnySaved, rows: Sequence[JudgedRow], *, mark: str = "card") -> Markup:
-    """Return the sections of a card; ``mark`` begins all ids, which nothing else may have.
-
-    They hold no style and no script: the page has ``STYLE`` and ``SCRIPT`` of
-    ``judgesmith.experiments.evaluate.errors.page``.
-    """
+    """Return the sections of a card, without style and script; ``mark`` begins all ids."""
     judged = _Judged(saved, rows)
     charts = [one.figure(f"{mark}-f{n}") for n, one in enumerate(judged.charts())]
     counts = judged.counts()

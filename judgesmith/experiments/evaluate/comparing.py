@@ -79,7 +79,6 @@ class ComparisonTests(Result):
     williams: Mapping[Level, SignificanceTest]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
         return {
             "pairs": as_plain(self.pairs),
             "holm": as_plain(self.holm),
@@ -234,7 +233,6 @@ class LabelComparison:
         return self.better_by("balanced_accuracy")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
         return {
             "labels": list(self.labels),
             "positive": self.positive,
@@ -531,7 +529,6 @@ def compare_rows(
     confidence: float = 0.95,
     data: str,
 ) -> Comparison:
-    """Return the comparison of two judges' verdicts on the same rated rows."""
     fraction(confidence, name="confidence")
     ranking = [side.label for side in (first, second) if side.ranks]
     unscored_by = [np.isnan(side.table.predicted) for side in (first, second)]
@@ -582,10 +579,7 @@ def compare_rows(
 
 
 def _n_resamples(table: PredictionTable) -> int:
-    """Return how many resamples let a p-value fall low enough to stay clear when it is adjusted.
-
-    With few sources the p-value of 1,000 resamples has a floor that Holm's method lifts above 0.05.
-    """
+    """Return how many resamples let a p-value stay below 0.05 when Holm's method adjusts it."""
     return FEW_SOURCES_RESAMPLES if len(np.unique(table.sources)) < 100 else 1000
 
 

@@ -277,7 +277,6 @@ class TextSummary(Record):
 
 
 def text_summary(dataset: DataSet) -> TextSummary:
-    """Return the numbers on a set's texts."""
     first_with: dict[str, int] = {}
     repeated = differently = 0
     groups_of: defaultdict[str, set[int]] = defaultdict(set)

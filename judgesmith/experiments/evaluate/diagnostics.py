@@ -37,16 +37,12 @@ WEIGHTS: tuple[Weights, ...] = ("quadratic", "linear")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Diagnostics(Result):
-    """What is told beside correlations, all on the same rows.
-
-    ``concordance``: Lin's coefficient, which wants equal scores; None unless both are on one
-    scale. ``judge_scale``: What the judge answers on; None if unknown, of scores on file.
-    """
+    """What is told beside correlations, all on the same rows."""
 
     pairs: Mapping[PairLevel, Estimate]
     kendall_c: Report
-    concordance: Report | None
-    judge_scale: Scale | None
+    concordance: Report | None  # Lin's; None unless both are on one scale
+    judge_scale: Scale | None  # None where unknown, of scores on file
     levels: tuple[float, ...]
     kappa: Mapping[Weights, Estimate]
     confusion: ConfusionMatrix | None
@@ -57,7 +53,6 @@ class Diagnostics(Result):
     reliability: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
         return {
             "pairs": {level: one.to_dict() for level, one in self.pairs.items()},
             "kendall_c": _by_level(self.kendall_c),

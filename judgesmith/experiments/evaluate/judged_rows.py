@@ -85,7 +85,6 @@ def rows_of_judge(
     concurrency: int = 32,
     on_progress: OnProgress | None = None,
 ) -> JudgedRows:
-    """Judge every rated row."""
     items = [dataset[i] for i in targets.rated.tolist()]
     judgements = score_batch(judge, items, lm=lm, concurrency=concurrency, on_progress=on_progress)
     own_scale = judge.scale

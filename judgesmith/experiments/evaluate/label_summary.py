@@ -47,13 +47,7 @@ class RaterRates(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelSummary(Record):
-    """Numbers on the labels of one criterion; nan where they are undefined.
-
-    ``counts`` and ``shares`` are of rows, by label; ``undecided`` of raters who said so. ``kappa``
-    is Cohen's for two raters, otherwise Fleiss'.
-    ``one_rater``: all raters together, each against most of the others. ``half_width``: to what
-    the rows there are tell a TPR and a TNR of 90% at 95%; ``labels_needed``: for ±5 points.
-    """
+    """Numbers on the labels of one criterion; nan where they are undefined."""
 
     name: str
     labels: tuple[str, ...]
@@ -61,20 +55,20 @@ class LabelSummary(Record):
     n_rows: int
     n_labelled: int
     n_tied: int
-    undecided: Mapping[str, int]
-    counts: Mapping[str, int]
+    undecided: Mapping[str, int]  # raters who said so
+    counts: Mapping[str, int]  # rows by label
     shares: Mapping[str, Estimate]
     negative_share: Estimate
     n_several: int
     n_raters: int
-    kappa: Estimate
+    kappa: Estimate  # Cohen's for two raters, otherwise Fleiss'
     alpha_nominal: Estimate
     gwet_ac1: Estimate
     raters: tuple[RaterRates, ...]
-    one_rater: RaterRates
+    one_rater: RaterRates  # each against most of the others
     ceiling: Estimate
-    half_width: Mapping[str, float]
-    labels_needed: int
+    half_width: Mapping[str, float]  # of a TPR or TNR of 90% at 95% on these rows
+    labels_needed: int  # for ±5 points
 
     @property
     def n_positive(self) -> int:
@@ -159,11 +153,7 @@ def label_summary(dataset: DataSet, targets: Targets, *, seed: Seed) -> LabelSum
 
 
 def rater_columns(dataset: DataSet, criterion: str) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Return the labels of all raters in points, nan where missing, and the raters' names.
-
-    Without names, the n-th label is the n-th rater's where all rows have equally many; where
-    they have not, no column is a person, and there are no names.
-    """
+    """Return raters' labels in points, nan if missing, and their names if columns are people."""
     given = [item.human.get(criterion, ()) for item in dataset]
     whose = [item.raters.get(criterion, ()) for item in dataset]
     widest = max(map(len, given), default=0)

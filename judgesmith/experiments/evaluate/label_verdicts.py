@@ -39,15 +39,11 @@ SHARES = Scale(low=0, high=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedLabels:
-    """A judge's labels of the rows that people labelled, and how they came about.
+    """A judge's labels of the rows that people labelled, and how they came about."""
 
-    ``labels``: places among those of the scale, -1 where it is missing. ``probability`` of the
-    positive label, nan where unknown. ``note``: the threshold, where it is not the judge's own.
-    """
-
-    labels: NDArray[np.intp]
-    probability: NDArray[np.float64]
-    note: str | None = None
+    labels: NDArray[np.intp]  # places on the scale, -1: missing
+    probability: NDArray[np.float64]  # of the positive label, nan: unknown
+    note: str | None = None  # the threshold, where it is not the judge's own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,25 +85,20 @@ class MistakeGroup(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelAgreement(Record):
-    """How a judge's labels agree with people's on the same rows.
-
-    ``unlabelled``: rows with a label of people and none of the judge. ``confusion``: people's
-    labels down, the judge's across; ``shares`` of a row of it, by both labels. ``useless``: why
-    no label of this judge says anything, None where some do.
-    """
+    """How a judge's labels agree with people's on the same rows."""
 
     labels: tuple[str, ...]
     positive: str
     n_rows: int
     n_positive: int
     n_negative: int
-    unlabelled: int
+    unlabelled: int  # rows that people labelled and the judge did not
     tpr: Estimate
     tnr: Estimate
     statistics: Mapping[str, Estimate]
-    confusion: tuple[tuple[int, ...], ...]
+    confusion: tuple[tuple[int, ...], ...]  # people down, the judge across
     shares: Mapping[str, Mapping[str, Estimate]]
-    useless: str | None
+    useless: str | None  # why no label of this judge says anything
     false_passes: tuple[LabelError, ...]
     false_fails: tuple[LabelError, ...]
     mistakes: tuple[MistakeGroup, ...]
@@ -120,10 +111,7 @@ class LabelAgreement(Record):
 
 
 def judged_labels(judged: JudgedRows, targets: Targets) -> JudgedLabels | None:
-    """Return the labels that a judge gives, or its scores come to; None where there are none.
-
-    Scores without labels are cut in the middle of their scale.
-    """
+    """Return a judge's labels, or its scores cut in the middle of the scale; None without."""
     scale = targets.scale
     own = [one.label for one in judged.judgements] if judged.scored_by == "score" else []
     if any(own):

@@ -62,11 +62,7 @@ def with_both(
 
 
 def apart(human: Sequence[float | None], scores: Sequence[float | None]) -> list[float | None]:
-    """Return how much higher a judge places each row than people do; None without either.
-
-    A judge and people may use their scales in different ways and agree; what counts is the order.
-    So the difference is that of places among the rows that both rated, from -1 to 1.
-    """
+    """Return how much higher a judge ranks each row than people do, from -1 to 1; None without."""
     places, first, second = with_both(human, scores)
     found: list[float | None] = [None] * len(human)
     for place, gap in zip(places, (standing(second) - standing(first)).tolist(), strict=True):
@@ -82,7 +78,6 @@ def furthest_first(rows: Sequence[JudgedRow]) -> list[JudgedRow]:
 
 
 def thirds(values: Floats) -> list[int]:
-    """Return the third of all values that each is in, from 0 to 2."""
     return [min(int(3 * one), 2) for one in standing(values).tolist()]
 
 

@@ -275,18 +275,14 @@ def _plain(one: PreferenceAgreement) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedPairs:
-    """What a recording wrote.
-
-    ``order``: How often the stated answer is the same in both orders, and how often whatever is
-    shown first wins; None where no pair has both.
-    """
+    """What a recording wrote."""
 
     n_pairs: int
     n_sources: int
     n_unanswered: int
     causes: Mapping[Cause, int]
     stated: Mapping[str, int]
-    order: OrderConsistency | None
+    order: OrderConsistency | None  # same answer in both orders, and first text wins; None without
 
 
 @file_faults()
@@ -302,12 +298,7 @@ def record_pairs(
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> RecordedPairs:
-    """Compare the responses to each source in pairs and write two JSON lines for each pair.
-
-    The system of a pair is ``a|b``; ``score`` is 1 where a is better, 0 where b is, 0.5 where
-    neither is, and ``probability`` that a is. The second line, by the same judge ``order
-    swapped``, is what it says when b is shown first. ``evaluate`` and ``compare`` read such files.
-    """
+    """Compare the responses to each source in pairs; write a pair's two orders as JSON lines."""
     output = Path(output)
     if output.suffix != ".jsonl":
         raise InputError(

@@ -38,7 +38,6 @@ class RateReport(Result, report="judgesmith.cli.trust.rate:report"):
     left_out: dict[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
         said = {"target": self.target, "positive": self.positive, "left_out": self.left_out}
         return {**said, **self.rates.to_dict(), "assumptions": ASSUMPTIONS}
 
@@ -56,10 +55,7 @@ def positive_label(targets: Targets) -> str:
 
 
 def verdicts_of(judgements: Iterable[Judgement], targets: Targets, scale: Scale) -> FloatArray:
-    """Return 1 for a pass, 0 for a fail and nan without either.
-
-    A label counts; a score without one is a pass from the middle of its scale on.
-    """
+    """Return 1 for a pass, by label or from the middle of the scale on, 0 for a fail, or nan."""
     positive = positive_label(targets)
     found = []
     for one in judgements:

@@ -163,7 +163,6 @@ class AnnotationRatings(SheetRatings[LabelRatings]):
     crossed: Mapping[str, Mapping[str, int]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON: undefined is None."""
         return {**super().to_dict(), "crossed": plain(self.crossed)}
 
 

@@ -25,14 +25,11 @@ NOT_ASKED = "-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetQuestion:
-    """A question about an explanation.
-
-    ``points``: The lowest and the highest answer; None where the answer is no number.
-    """
+    """A question about an explanation."""
 
     name: str
     text: str
-    points: tuple[int, int] | None = None
+    points: tuple[int, int] | None = None  # lowest and highest answer; None: no number
     labels: tuple[str, ...] = ()
     whole_only: bool = False
     of_aspects: bool = False
@@ -325,9 +322,7 @@ IntArray = NDArray[np.int64]
 class Told(Protocol):
     """Numbers on one question."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON."""
-        ...
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 Numbers = TypeVar("Numbers", bound=Told)
@@ -344,7 +339,6 @@ class SheetRatings(Generic[Numbers]):
     questions: Mapping[str, Numbers]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON: undefined is None."""
         return {
             "sheet": self.sheet,
             "items": self.n_items,

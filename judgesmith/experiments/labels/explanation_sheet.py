@@ -54,19 +54,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedText:
-    """A scored text with at least one explanation.
-
-    ``score``: Overall, in points of the judge's scale. ``criteria``: Score, 0 to 100, and
-    explanation by criterion; those that have both.
-    """
+    """A scored text with at least one explanation."""
 
     where: str
     source_id: str
     system_id: str
     key: str
-    score: float
+    score: float  # overall, in the judge's points
     explanation: str
-    criteria: Mapping[str, tuple[float, str]]
+    criteria: Mapping[str, tuple[float, str]]  # score of 0 to 100 and explanation, where both
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,14 +308,10 @@ class RaterAnswers(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionRatings(Record):
-    """What all raters said to one question.
-
-    ``alpha``: Krippendorff's alpha over rows with two answers or more: nominal for yes and no,
-    ordinal for points. nan with one rater, or where all answers are the same.
-    """
+    """What all raters said to one question."""
 
     value: Estimate
-    alpha: Estimate
+    alpha: Estimate  # Krippendorff's, over rows with two answers or more
     agreement: float
     filled: int
     blank: int

@@ -117,12 +117,7 @@ def score_before(judgement: Judgement) -> float | None:
 
 
 def doubts_of(judgements: Sequence[Judgement]) -> FloatArray:
-    """Return how unsure a judge is of each text, by what its kind of judgement tells.
-
-    The disagreement of a panel's members; the doubt by which a calibrated judge leaves texts to
-    people, else the width of its interval; else how far the scores on criteria lie apart, each
-    against its own mean over all texts, so that a criterion that is always strict is no doubt.
-    """
+    """Return how unsure a judge is of each text: by members, calibration, or criteria."""
     own = np.array([_own_doubt(one) for one in judgements], dtype=float)
     told = np.isfinite(own)
     if told.any() and np.ptp(own[told]) > 0:

@@ -105,22 +105,16 @@ class RecheckSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecheckedItem(Record):
-    """One golden item, then and now.
-
-    ``before``: Its score when the judge was made, in points of the judge's scale. ``now``: Its
-    scores of now, in points; nan if missing. ``change``: Mean of these minus ``before``, as a
-    share of the scale's width; nan without a score. ``problem``: Why a score of now is missing;
-    None where all are there.
-    """
+    """One golden item, then and now."""
 
     number: int
     response: str
-    before: float
-    now: tuple[float, ...]
-    change: float
+    before: float  # score at the time, in the judge's points
+    now: tuple[float, ...]  # scores of now, nan: missing
+    change: float  # of the mean, as a share of the scale
     explained_before: bool
     n_explained: int
-    problem: str | None
+    problem: str | None  # why a score of now is missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,10 +254,7 @@ def recheck_of(
     positive: str | None = None,
     stated: SavedVerdicts | None = None,
 ) -> RegressionReport:
-    """Return whether judgements of now are those that golden items had.
-
-    ``stated``: TPR and TNR on test rows, of a judge on labels of which ``positive`` is the good.
-    """
+    """Return whether judgements are those of golden items; ``stated``: TPR and TNR on test rows."""
     rates = _right_labels(golden, again, positive) if stated is not None else {}
     each = settings.each_of(N_CHECKS + len(rates))
     width = scale.high - scale.low
@@ -370,10 +361,7 @@ def _alike(chance: float, now: Scores, each: float) -> Check:
 def _right_labels(
     golden: Sequence[GoldenItem], again: Sequence[Sequence[Judgement]], positive: str | None
 ) -> dict[str, tuple[Scores, Scores]]:
-    """Return whether bad and good items got people's label before, and each time now.
-
-    Of a kind with fewer than five items nothing is returned.
-    """
+    """Return whether bad and good items, where five or more, got people's label before and now."""
     found = {}
     for name, good in (("tnr", False), ("tpr", True)):
         rows = [

@@ -186,7 +186,6 @@ def is_score(name: str) -> bool:
 def row_of_score(
     score: float | None, criteria: Mapping[str, float | None], label: str | None = None
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Return the numbers and labels of a row's scores."""
     numbers = {} if score is None else {SCORE: float(score)}
     numbers |= {CRITERION + name: float(one) for name, one in criteria.items() if one is not None}
     labels = {} if label is None else {VERDICT: label}
@@ -237,7 +236,6 @@ def reference_of(items: Sequence[RatedItem], judgements: Sequence[Judgement]) ->
 
 
 def measured(item: RatedItem, judgement: Judgement) -> SnapshotRow:
-    """Return what is measured of a judged item."""
     criteria = {name: one.score for name, one in judgement.criteria.items()}
     numbers, labels = row_of_score(judgement.score, criteria, judgement.label)
     return SnapshotRow(

@@ -50,7 +50,6 @@ class SubsetAnalysis(Record):
 
     @property
     def whole(self) -> Subset:
-        """The whole panel."""
         return max(self.subsets, key=lambda one: len(one.members))
 
     def place_of(self, subset: Subset) -> int:
@@ -145,7 +144,6 @@ def panel_notes(
     objective: str,
     complete: bool,
 ) -> list[str]:
-    """Return the notes of a panel, in sentences."""
     said = []
     if parts.versions is not None and parts.selection is not None:
         if not parts.selection.is_rated:

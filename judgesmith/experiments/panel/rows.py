@@ -140,20 +140,15 @@ class PanelSettings(SettingsModel):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PanelParts:
-    """The rows of a panel, none of which a member has seen.
-
-    ``selection``: To learn weights from; None where ratings are too few, or missing, and none are
-    needed. ``versions``: Kinds of change whose versions the rows have; None where the objective
-    looks at none.
-    """
+    """The rows of a panel, none of which a member has seen."""
 
     target: str
     human_scale: Scale
     n_unrated: int
-    selection: Rows | None = None
+    selection: Rows | None = None  # to learn weights from; None: too few or not needed
     heldout: Rows | None = None
     texts: tuple[RatedItem, ...] = ()
-    versions: ChosenVersions | None = None
+    versions: ChosenVersions | None = None  # None where the objective looks at none
     n_rated: int = 0
     n_known: int = 0
     is_rated: bool = False

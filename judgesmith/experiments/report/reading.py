@@ -238,7 +238,6 @@ def _read(place: Path, kind: type[_Read], *, remedy: str) -> _Read:
 
 
 def _first(fault: ValidationError) -> str:
-    """Return where the first fault in a record is."""
     return ".".join(map(str, fault.errors(include_url=False)[0]["loc"]))[:200] or "the whole"
 
 

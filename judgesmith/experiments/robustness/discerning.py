@@ -129,18 +129,14 @@ FEWEST_PAIRS = 5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KindFound:
-    """What one kind of change showed.
-
-    ``lower``: Share of scored pairs in which the version scores lower, by metric; nan without a
-    pair.
-    """
+    """What one kind of change showed."""
 
     kind: Perturbation
     found: PerturbationDiscernment
     n_versions: int
     skipped: Mapping[str, int]
     n_unscored: int
-    lower: Mapping[str, float]
+    lower: Mapping[str, float]  # share of pairs whose version scores lower, by metric
 
     @property
     def tested(self) -> bool:
@@ -165,7 +161,6 @@ class KindFound:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON: undefined is None."""
         kind = self.kind
         found = self.found.to_dict()
         tests = [

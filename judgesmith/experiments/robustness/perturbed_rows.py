@@ -129,7 +129,6 @@ def _named(rows: Mapping[str, list[RatedItem]]) -> Iterator[tuple[str, str]]:
 
 
 def _slug(words: str) -> str:
-    """Return words as an identifier."""
     joined = "_".join(re.findall(r"[a-z0-9]+", words.casefold()))
     if not joined[:1].isalpha():
         joined = f"kind_{joined}".rstrip("_")
@@ -307,10 +306,7 @@ def _stated_reason(original: RatedItem, name: str) -> str:
 
 
 class _Originals:
-    """Rows in which nothing was changed, and which of them a version belongs to.
-
-    Of several of one id the first is taken; ``n_others`` counts those with another text.
-    """
+    """Rows without a change, the first of each id, and which of them a version is of."""
 
     def __init__(self, items: Iterable[RatedItem]) -> None:
         every = list(items)

@@ -40,16 +40,13 @@ Verdicts = tuple[Judgement | None, ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VersionScores:
-    """A judge's verdicts on the texts of a perturbed set.
-
-    ``of_versions``: Per kind of change and original; None where there is no version.
-    """
+    """A judge's verdicts on the texts of a perturbed set."""
 
     label: str
     metrics: tuple[str, ...]
     whole: bool
     of_originals: tuple[Judgement, ...]
-    of_versions: tuple[Verdicts, ...]
+    of_versions: tuple[Verdicts, ...]  # by kind and original; None: no version
     n_texts: int = 0
 
     @cached_property

@@ -64,7 +64,6 @@ def perturbed_set(
     name: str,
     notes: Sequence[str] = (),
 ) -> PerturbedSet:
-    """Return the set of originals and what was made of each."""
     unnamed = sum(not item.system_id for item in originals)
     if unnamed:
         raise InputError(

@@ -57,7 +57,6 @@ def weights_of_task(
 
 
 def missing_metrics(task: str, metrics: Sequence[str]) -> list[str]:
-    """Return the metrics of a task that a judge does not have."""
     judged = set(map(folded, metrics))
     return [one for one in next(iter(EXPERT_WEIGHTS[task].values())) if folded(one) not in judged]
 

@@ -113,14 +113,11 @@ _AGREEMENT = ("uncompiled", "selection", "heldout", "gain", "optimism", "objecti
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Judged:
-    """Whose judgements are held against people, and what else is known of them.
-
-    ``agreement``: As a compilation reports it; None works out that on the rows held out.
-    """
+    """Whose judgements are held against people, and what else is known of them."""
 
     name: str
     scale: Scale | None
-    agreement: Mapping[str, Any] | None = None
+    agreement: Mapping[str, Any] | None = None  # None: worked out on test rows
     rows: Mapping[str, int] = field(default_factory=dict)
     ranks: bool = False
     notes: Sequence[str] = ()

@@ -33,14 +33,11 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunKind:
-    """What a folder has the run of: its name, the file that says so, and the files of its end.
-
-    ``other`` names the run of another one, for a refusal.
-    """
+    """What a folder has the run of: its name, the file that says so, and the files of its end."""
 
     name: str
     record: str
-    other: str
+    other: str  # the run of another one, in a refusal
     files: tuple[str, ...]
 
 

@@ -75,12 +75,7 @@ class SeedsBlock(Value):
 
 
 class BoardLine(Value):
-    """A cell in a ranking, by its Q on the test rows.
-
-    ``calls_per_item`` and ``usd_per_item`` are those behind a judgement, cached or not.
-    ``difference`` is to the first, on the rows that both scored. ``rates`` are those of labels
-    such as pass and fail, by name; None elsewhere.
-    """
+    """A cell in a ranking, by its Q on the test rows."""
 
     cell: str
     judge: str
@@ -89,11 +84,11 @@ class BoardLine(Value):
     q: Estimated
     n_systems: int | None = None
     unscored: FiniteFloat
-    calls_per_item: FiniteFloat | None
+    calls_per_item: FiniteFloat | None  # cached or not
     usd_per_item: FiniteFloat | None
-    difference: Estimated | None
+    difference: Estimated | None  # to the first, on rows that both scored
     p_holm: FiniteFloat | None
-    rates: Mapping[str, Estimated] | None = None
+    rates: Mapping[str, Estimated] | None = None  # of labels such as pass and fail
 
     @property
     def value(self) -> float:
@@ -112,11 +107,7 @@ class BoardBlock(Value):
 
 
 class Leaderboard(Result, Value, report="judgesmith.cli.experiment.experiment:print_board"):
-    """All rankings of a run, and what is missing from them, as ``leaderboard.json`` has it.
-
-    ``failed`` and ``unfinished`` are cells without a result and why. ``unranked`` says why there
-    is no ranking, where the specification says so.
-    """
+    """All rankings of a run, and what is missing from them, as ``leaderboard.json`` has it."""
 
     name: str
     run: str
@@ -124,15 +115,15 @@ class Leaderboard(Result, Value, report="judgesmith.cli.experiment.experiment:pr
     over_seeds: tuple[SeedsBlock, ...] = ()
     discernment: tuple[DiscernmentBlock, ...] = ()
     published: tuple[BesideLine, ...] = ()
-    failed: Mapping[str, str]
+    failed: Mapping[str, str]  # cells without a result, and why
     unfinished: Mapping[str, str]
+    # why there is no ranking, if the specification says so
     unranked: str = Field(default="", exclude=True)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         yield from _columns(self.blocks)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON; parts that are often empty only where they are not."""
         often = ("over_seeds", "discernment", "published")
         empty = {name for name in often if not getattr(self, name)}
         return self.model_dump(mode="json", exclude_unset=True, exclude=empty)
@@ -498,7 +489,6 @@ def block_cells(block: BoardBlock) -> list[list[str]]:
 
 
 def markdown(board: Leaderboard) -> str:
-    """Return a leaderboard as Markdown."""
     return "\n".join(_markdown(board)) + "\n"
 
 
@@ -540,7 +530,6 @@ def _columns(blocks: Sequence[BoardBlock]) -> Iterator[dict[str, Any]]:
 
 
 def latex(board: Leaderboard) -> str:
-    """Return a leaderboard as LaTeX tables, which need no package."""
     return "\n".join(_latex(board)) + "\n"
 
 

@@ -42,10 +42,7 @@ class BesideNumber(Value):
 
 
 class BesideLine(Value):
-    """A judge of a paper on one set, beside a judge of the run.
-
-    ``differs`` says why the numbers do not compare, or what stands between them.
-    """
+    """A judge of a paper on one set, beside a judge of the run."""
 
     table: str
     about: str
@@ -57,7 +54,7 @@ class BesideLine(Value):
     model: str | None = None
     n_seeds: int = 0
     numbers: Mapping[str, BesideNumber]
-    differs: str
+    differs: str  # why the numbers do not compare
 
     @property
     def compares(self) -> bool:

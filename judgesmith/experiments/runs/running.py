@@ -36,7 +36,6 @@ class CellEstimate:
     finished: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
         estimate = None if self.estimate is None else self.estimate.to_dict()
         told = {"estimate": estimate, "problem": self.problem, "finished": self.finished}
         return {**self.cell.to_dict(), **told}

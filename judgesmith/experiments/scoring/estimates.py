@@ -308,7 +308,6 @@ NO_CALLS = RunEstimate(calls=0, max_calls=0, input_tokens=0, output_tokens=0, co
 
 
 def known_price(lm: AnyModel) -> Price | None:
-    """Return the price that a model was given; None without one."""
     from judgesmith.programs.lm import lm_client_of
 
     client = lm_client_of(lm)

@@ -199,7 +199,6 @@ class Feed(Iterator[RatedItem]):
         self._items = chain.from_iterable(map(self._of_job, jobs))
 
     def __next__(self) -> RatedItem:
-        """Return the next item to judge."""
         place = next(self._items)
         if self._ordered:
             self._queue.append(place)

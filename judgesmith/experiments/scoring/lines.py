@@ -42,7 +42,6 @@ class ScoreLine(NamedTuple):
 
     @property
     def scored(self) -> bool:
-        """Whether it has a score."""
         return self.note is None or "problem" not in self.note
 
 

@@ -34,10 +34,7 @@ def marks_of(judge: AnySaved, lm: AnyModel, first: RatedItem) -> dict[str, str]:
 
 
 def _run(judge: AnySaved, lm: AnyModel, first: RatedItem) -> str:
-    """Return twelve hex digits that tell runs apart which must not replace each other's rows.
-
-    Of the input only the first text counts: a file that has grown since is still the same run.
-    """
+    """Return twelve hex digits that tell runs apart; of the input the first text alone counts."""
     asked = [*asked_by(judge, lm), first.source_id, first.system_id, first.key]
     return fingerprint_of(asked)
 

@@ -33,12 +33,7 @@ ENOUGH_ROWS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowEffort:
-    """What judging one row takes, on average.
-
-    ``input_usd``, ``output_usd``, ``shared_usd``: What these cost; None where a price is unknown.
-    ``shared_usd`` is at the full price. ``seconds``: That a call took, where calls are cached;
-    None otherwise.
-    """
+    """What judging one row takes, on average."""
 
     calls: float
     most_calls: float
@@ -46,10 +41,10 @@ class RowEffort:
     input_tokens: float
     output_tokens: float
     shared_tokens: float
-    input_usd: float | None
+    input_usd: float | None  # None where a price is unknown
     output_usd: float | None
-    shared_usd: float | None
-    seconds: float | None = None
+    shared_usd: float | None  # at the full price, likewise
+    seconds: float | None = None  # that a call took; None where none is cached
     n_measured: int = 0
 
     def measured(
@@ -124,11 +119,7 @@ MOST_ROWS = 2000
 
 
 class SampledSources:
-    """Rows of sources that a hash of their ids picks: all sources first, then every second, ….
-
-    The rows of a source are all kept or none, so that judges that look at a source as a whole can
-    be reckoned with. The same rows give the same sample, in whatever order they come.
-    """
+    """Rows of whole sources that a hash of their ids picks: all at first, then every second, …."""
 
     def __init__(self, most: int = MOST_ROWS) -> None:
         self._most = most
@@ -273,12 +264,7 @@ class Means:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSize:
-    """What a run takes; sizes are averages times rows, nothing more.
-
-    ``cost_usd``, ``batch_usd``, ``cached_usd``: At the price; in batches (``BATCH_SHARE``); and
-    how much less where servers cache what prompts begin with (``CACHED_SHARE``). None where the
-    price is unknown.
-    """
+    """What a run takes; sizes are averages times rows, nothing more."""
 
     rows: int
     rows_on_record: int
@@ -286,9 +272,9 @@ class RunSize:
     most_calls: int
     input_tokens: int
     output_tokens: int
-    cost_usd: float | None
-    batch_usd: float | None
-    cached_usd: float | None
+    cost_usd: float | None  # None where the price is unknown
+    batch_usd: float | None  # in batches, see ``BATCH_SHARE``
+    cached_usd: float | None  # less by this where servers cache prefixes, see ``CACHED_SHARE``
     seconds: float
     bound_by: str
     cpu_seconds: float
@@ -306,7 +292,6 @@ class RunSize:
 
 
 def run_size(n_rows: int, effort: RowEffort, means: Means, *, on_record: float = 0.0) -> RunSize:
-    """Return what a run takes."""
     asked = n_rows * (1.0 - on_record)
     calls, tokens = effort.calls * asked, (effort.input_tokens + effort.output_tokens) * asked
     served = (effort.calls - effort.offline_calls) * asked
@@ -372,7 +357,6 @@ class ScoringSize:
     found: OnRecord
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, and what is assumed."""
         return {
             "sizes": [one.to_dict() for one in self.sizes],
             "row": asdict(self.row),

@@ -178,31 +178,7 @@ def is_folder(output: str | Path) -> bool:
 def output_places(
     output: str | Path, shards: Sequence[Shard], *, ending: str | None = None
 ) -> tuple[OutputPlace, ...]:
-    """Return the files to write.
-
-    Parameters
-    ----------
-    output : str or Path
-        A file that ends in one of ``ENDINGS``, for all rows; or a folder, by a slash at its end
-        or because it is there, for one file of the same stem for each input.
-    shards : sequence of Shard
-        The inputs.
-    ending : str or None
-        The format of the files in a folder; None is ``.jsonl``.
-
-    Raises
-    ------
-    ValueError
-        If the output is named as something else, is an input or holds one, or two inputs would
-        be written to one place.
-    ImportError
-        If it is Parquet and pyarrow is not installed.
-
-    Examples
-    --------
-    >>> [one.place.name for one in output_places("scores/", [Shard("a.csv"), Shard("b.jsonl.gz")])]
-    ['a.jsonl', 'b.jsonl']
-    """
+    """Return the files to write: the one that is named, or in a folder one for each input."""
     if is_folder(output):
         return _into_folder(Path(output), shards, ending or SCORE_ENDINGS[0])
     if ending is not None:

@@ -40,37 +40,7 @@ _STEP = 0.25  # seconds between two marks of it
 
 
 class Pulse:
-    """Counts rows as they are written; any thread may read it meanwhile.
-
-    Parameters
-    ----------
-    lms : sequence of ClientModel or dspy.LM
-        The models whose use is told of.
-    n_expected : int or None
-        Rows in all inputs; None if unknown.
-    clock : callable
-        Seconds that never go back.
-
-    Attributes
-    ----------
-    n_judged, n_kept : int
-        Rows judged now, and rows that an earlier run had written.
-    unscored : Counter of str
-        Rows without a score among those judged now, by why (``Reason``).
-    counted : callable or None
-        Returns what went to models where these are asked elsewhere, as by workers of a cluster;
-        None takes it from ``lms``.
-
-    Examples
-    --------
-    >>> seconds = iter([0.0, 2.0, 4.0, 4.0])
-    >>> pulse = Pulse([], n_expected=10, clock=lambda: next(seconds))
-    >>> item = RatedItem(response="r")
-    >>> pulse.judged("rows.jsonl", 1, item, Judgement(score=1.0))
-    >>> pulse.judged("rows.jsonl", 2, item, Judgement.unscored("cut off"))
-    >>> pulse.n_judged, dict(pulse.unscored), pulse.rate
-    (2, {'other': 1}, 0.5)
-    """
+    """Counts rows as they are written, and calls of ``lms``; any thread may read it meanwhile."""
 
     def __init__(
         self,
@@ -83,6 +53,7 @@ class Pulse:
         self.n_expected = n_expected
         self.n_judged = self.n_kept = 0
         self.unscored: Counter[str] = Counter()
+        # usage where workers ask; None takes it from ``lms``
         self.counted: Callable[[], Usage] | None = None
         self._clock = clock
         self._lock = threading.Lock()
@@ -90,7 +61,6 @@ class Pulse:
         self._marks: deque[tuple[float, int]] = deque([(self.began, 0)])
 
     def judged(self, file: str, row: int, item: RatedItem, judgement: Judgement) -> None:
-        """Count a row that was judged."""
         now = self._clock()
         with self._lock:
             self.n_judged += 1
@@ -107,7 +77,6 @@ class Pulse:
 
     @property
     def n_rows(self) -> int:
-        """Rows that are written."""
         return self.n_judged + self.n_kept
 
     @property
@@ -156,11 +125,7 @@ _CEILINGS = ("calls", "tokens", "usd", "minutes")
 
 
 class RunMeasures:
-    """The numbers of one run, by judge: how many rows, why some have no score, what it spent.
-
-    Labels are the judge's fingerprint, the models' names and a word of a fixed list for why there
-    is no score (``Reason``): nothing grows with the rows.
-    """
+    """The numbers of one run, by judge; labels are of fixed lists: none grows with the rows."""
 
     def __init__(self, judge: str, pulse: Pulse) -> None:
         self.registry = CollectorRegistry()
@@ -270,10 +235,7 @@ class _Now(Collector):
 
 @contextmanager
 def heartbeat(seconds: float, *beats: Callable[[], None]) -> Iterator[None]:
-    """Call each of ``beats`` every so many seconds while the block runs, in a thread of its own.
-
-    What a beat raises ends the beats and is raised where the block ends.
-    """
+    """Call each of ``beats`` every so often in a thread; what one raises ends all and is raised."""
     over = threading.Event()
     faults: list[BaseException] = []
 
@@ -305,25 +267,7 @@ _QUOTED = 16  # characters in a row that make a quotation
 
 
 class RunLog:
-    """Logs a run: that it began, how far it is, each row without a score, and how it ended.
-
-    Records go to the logger ``judgesmith`` with two attributes beside their sentence: ``event``, a
-    word, and ``details``, plain data. Rows without a score are warnings, a run that fails is an
-    error, everything else is information. No record has a key or a text of the input in it.
-
-    Parameters
-    ----------
-    pulse : Pulse
-        Counts of the run; it must be told of every row before the log is.
-    options : mapping
-        What the run was started with, as plain data.
-
-    Examples
-    --------
-    >>> log = RunLog(Pulse([]), {"concurrency": 8})
-    >>> with log.told():
-    ...     log.judged("rows.jsonl", 3, RatedItem(response="r"), Judgement.unscored("cut off"))
-    """
+    """Logs a run as events with plain details, never a key or a text of the input."""
 
     def __init__(self, pulse: Pulse, options: Mapping[str, Any] | None = None) -> None:
         self._pulse = pulse
@@ -354,7 +298,6 @@ class RunLog:
         )
 
     def kept(self, n_rows: int) -> None:
-        """Log that rows are there already."""
         log_event(logging.INFO, "kept", f"{n_rows} rows are written already", rows=n_rows)
 
     @contextmanager
@@ -455,12 +398,7 @@ def _short(text: str) -> str:
 
 
 class LogFile(logging.Handler):
-    """Appends every record as one line of JSON: time, level, event, and its details.
-
-    A line is written whole, in one step, so that several processes may write to one file. Where
-    that fails, the run continues: it is reported once, and records that could not be written are
-    counted in the first one that can be again.
-    """
+    """Appends every record as one whole line of JSON; where that fails, the run continues."""
 
     @file_faults()
     def __init__(self, path: str | Path, complain: Callable[[str], None]) -> None:
@@ -472,7 +410,6 @@ class LogFile(logging.Handler):
         self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Append a record."""
         said = self._line(record).encode("ascii")
         if self._torn:
             said = b"\n" + said
@@ -488,7 +425,6 @@ class LogFile(logging.Handler):
             self._n_lost = 0
 
     def close(self) -> None:
-        """Close the file."""
         self.acquire()
         try:
             if self._file >= 0:
@@ -531,7 +467,6 @@ class Watches:
         self._watches = watches
 
     def judged(self, file: str, row: int, item: RatedItem, judgement: Judgement) -> None:
-        """Pass on a row that was judged."""
         for one in self._watches:
             one.judged(file, row, item, judgement)
 

@@ -86,7 +86,6 @@ class Origin:
         return self.lines.get(place, 1)
 
     def mistake(self, place: Place, message: str) -> Mistake:
-        """Return what is wrong at a place."""
         return Mistake(
             where=f"{self.file}:{self.line(place)}",
             field=".".join(shortened(str(part), 80) for part in place),

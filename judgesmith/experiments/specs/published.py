@@ -20,19 +20,15 @@ PublishedNumber = float | Annotated[str, Field(max_length=40)] | None
 
 
 class PublishedSet(SpecPart):
-    """Where the numbers of one set of a table have their like in a run.
-
-    ``criteria``: those whose agreement is averaged; without them it is that of each target.
-    ``ours`` is the judge where it is another one than its row says; ``why`` nothing compares.
-    """
+    """Where the numbers of one set of a table have their like in a run."""
 
     data: Name | None = None
     targets: Names = ()
-    criteria: Names = ()
+    criteria: Names = ()  # whose agreement is averaged, else each target's
     level: Level | None = None
     statistics: tuple[PublishedStatistic, ...] = ()
-    ours: Name | None = None
-    why: str = ""
+    ours: Name | None = None  # the judge, where it is another than its row says
+    why: str = ""  # why nothing compares
     note: str = ""
 
 

@@ -137,10 +137,7 @@ def spec_of(
 
 
 class _Reader:
-    """Makes the parts of a specification, and keeps what is wrong with them.
-
-    What is wrong is told and then stood in for, so that what is wrong elsewhere is told as well.
-    """
+    """Makes the parts of a specification; what is wrong is stood in for, to tell all of it."""
 
     def __init__(self, origin: Origin) -> None:
         self.origin = origin

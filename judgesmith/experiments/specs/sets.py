@@ -72,7 +72,6 @@ class _Reader:
         self.mistakes.append(self.spec.origin.mistake(place, message))
 
     def dataset(self, name: str) -> DataSet | None:
-        """Return one set, or None where it cannot be read."""
         one = self.spec.data[name]
         place = self.place(one.path, ("data", name, "path"))
         if place is None:
@@ -98,7 +97,6 @@ class _Reader:
         return None
 
     def place(self, path: str, where: Place) -> str | Path | None:
-        """Return where a file is, or None where it is not."""
         if path in SAMPLES:
             return path
         try:

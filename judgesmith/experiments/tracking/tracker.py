@@ -71,12 +71,7 @@ def cell_params(spec: Spec, cell: Cell) -> dict[str, str]:
 
 
 def cell_metrics(result: Mapping[str, Any]) -> dict[str, float]:
-    """Return the numbers that a cell came to; what is undefined or unknown has none.
-
-    ``sample/q`` is Q at sample level on the rows held out, ``sample/q_low`` and ``sample/q_high``
-    its interval, ``sample/q_n`` and ``sample/q_n_groups`` the rows and sources behind it.
-    ``gain/sample_q`` and the like are what compiling changed.
-    """
+    """Return the defined numbers of a cell: ``sample/q``, ``sample/q_low``, ``gain/sample_q`` …."""
     found: dict[str, Any] = {}
     for level, statistics in (result["agreement"].get("heldout") or {}).items():
         for name in _STATISTICS:

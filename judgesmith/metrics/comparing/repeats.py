@@ -29,7 +29,6 @@ _BATCH_CELLS = 2**22
 
 
 def both_judges(first: ScoredRows, second: ScoredRows, *, keep_scale: bool) -> ScoredRows:
-    """Return the rows of the first judge and then those of the second, standardised or not."""
     sources, systems = (
         np.unique(codes, return_inverse=True) for codes in (first.sources, first.systems)
     )
@@ -145,10 +144,7 @@ def score_moves(before: ArrayLike, now: ArrayLike, *, confidence: float) -> Esti
 
 
 def repeat_noise(now: ArrayLike) -> float:
-    """Return the standard deviation, in points, between scores of the same item.
-
-    Nan without two.
-    """
+    """Return the standard deviation between scores of an item, in points; nan without two."""
     new = np.atleast_2d(np.asarray(now, dtype=float))
     n = np.sum(np.isfinite(new), axis=1)
     known = n >= 2

@@ -133,7 +133,6 @@ def row_balances(x: Column, y: Column, groups: IntArray, n_groups: int) -> IntAr
 
 
 def _by_table(x: Column, y: Column, groups: IntArray, n_groups: int) -> PairCounts:
-    """Count from each group's cross table."""
     shape = (n_groups, x.n_levels, y.n_levels)
     keys = (groups * x.n_levels + x.codes) * y.n_levels + y.codes
     table = np.bincount(keys, minlength=n_groups * x.n_levels * y.n_levels).reshape(shape)

@@ -89,7 +89,6 @@ class ScoredRows:
         level: Level,
         scored: NDArray[np.bool_],
     ) -> "ScoredRows":
-        """Check the labels and keep the scored rows."""
         check_choice(level, Level, name="level")
         check_sources(sources, level)
         n_rows = len(human)

@@ -243,7 +243,6 @@ class ErrorPairs:
     sources: IntArray
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
         return len(self.better)
 
 
@@ -282,10 +281,7 @@ def preferred_by_score(values: FloatArray, pairs: ErrorPairs) -> FloatArray:
 
 
 def accuracy_apart(preferred: FloatArray, pairs: ErrorPairs) -> Mapping[int, Estimate]:
-    """Return I(k) for every difference of k errors: the share of pairs whose better text wins.
-
-    What prefers neither is wrong; a pair without an answer is left out. Intervals are over sources.
-    """
+    """Return I(k) for every difference of k errors: the share of pairs whose better text wins."""
     found = {}
     for k in np.unique(pairs.apart).tolist():
         kept = (pairs.apart == k) & ~np.isnan(preferred)

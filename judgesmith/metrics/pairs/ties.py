@@ -84,7 +84,6 @@ def _sums(counts: IntArray, groups: IntArray, n_groups: int) -> FloatArray:
 
 
 def _means_without(values: FloatArray) -> FloatArray:
-    """Return the mean without each of the values in turn."""
     if len(values) < 2:
         return np.full(len(values), np.nan)
     return np.asarray((values.sum() - values) / (len(values) - 1))
@@ -143,10 +142,7 @@ def tie_aware_accuracy(human: ArrayLike, judge: ArrayLike, *, tolerance: float =
 
 
 def counted_ties(value: float, human: FloatArray, judge: FloatArray, sources: IntArray) -> Counted:
-    """Return an accuracy over all pairs, and as a function of counts.
-
-    A row is no pair with its copy.
-    """
+    """Return an accuracy over all pairs of different rows, and as a function of counts."""
     present, codes = np.unique(sources, return_inverse=True)
     rows = ScoredRows.of(
         human, judge, sources=None, systems=None, level="dataset", scored=np.ones(len(codes), bool)

@@ -345,7 +345,6 @@ def _experts(
 
 
 def _tests(test: SignedRankTest, place: int, metrics: list[str]) -> tuple[MetricTest, ...]:
-    """Return the tests of one perturbation."""
     columns = {one.name: getattr(test, one.name)[place].tolist() for one in fields(test)}
     return tuple(
         MetricTest(metric=metric, **{name: own[at] for name, own in columns.items()})

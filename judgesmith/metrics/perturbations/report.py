@@ -70,7 +70,6 @@ class Scores:
         return cls(values=values, resampled=varied, test=test, items=items, confidence=confidence)
 
     def of_perturbation(self, place: int) -> Estimate:
-        """Return the score of one perturbation."""
         n_undefined = int(np.count_nonzero(self.test.n_pairs[place] == 0))
         value, chosen = float(self.values[place]), np.array([place])
         return self._estimate(value, self.resampled[place], chosen, n_undefined)

@@ -137,7 +137,6 @@ class ResampledTest:
         return log_tails(self._sums(counts))[0]
 
     def _sums(self, counts: FloatArray) -> RankSums:
-        """Return the rank sums of each resample."""
         n_pairs = counts @ self.scored
         if not len(self.order):
             none = np.zeros(len(counts))
@@ -305,7 +304,6 @@ def rank_sums(steps: FloatArray) -> RankSums:
 
 
 def _rank_sums(steps: FloatArray) -> RankSums:
-    """Return the rank sums of one batch."""
     n_sets, n_items = steps.shape
     unscored = np.isnan(steps)
     n_pairs = (n_items - np.count_nonzero(unscored, axis=1)).astype(np.float64)

@@ -146,7 +146,6 @@ def table_cells(
 
 
 def kappa_of_tables(tables: FloatArray, n_levels: int, weights: Weights) -> FloatArray:
-    """Return the kappa of each table."""
     apart = disagreements(n_levels, weights)
     square = tables.reshape(*tables.shape[:-1], n_levels, n_levels)
     observed = tables @ apart.ravel()

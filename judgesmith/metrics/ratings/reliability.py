@@ -226,14 +226,12 @@ def icc(ratings: ArrayLike, *, model: IntraclassModel = "one-way") -> Intraclass
 
 
 def single_reliability(squares: MeanSquares, model: IntraclassModel) -> float:
-    """Return the reliability of one rating."""
     k, left = squares.n_raters, squares.left
     lenient = _leniency(squares, model)
     return _share(squares.items - left, squares.items + (k - 1) * left + k * lenient, squares)
 
 
 def mean_reliability(squares: MeanSquares, model: IntraclassModel) -> float:
-    """Return the reliability of the mean over raters."""
     lenient = _leniency(squares, model)
     return _share(squares.items - squares.left, squares.items + lenient, squares)
 

@@ -280,7 +280,6 @@ def _concordance(rows: ScoredRows) -> OfCounts:
 
 
 def _repeated(rows: ScoredRows, statistic: Statistic, counts: FloatArray) -> float:
-    """Compute the statistic of one resample from its repeated rows."""
     drawn = np.repeat(np.arange(len(rows.sources)), counts[rows.sources].astype(np.int64))
     x, y = (column.take(drawn) for column in (rows.judge, rows.human))
     return float(group_correlations(statistic, x, y, np.zeros(len(drawn), np.int64), 1)[0])

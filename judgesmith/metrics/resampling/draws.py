@@ -102,10 +102,7 @@ def difference_of(
     p_value: Callable[[float, FloatArray, int], float] | None = None,
     **shown: Any,
 ) -> PairedEstimate:
-    """Return the difference of two statistics on the same resamples.
-
-    ``gain`` is for statistics that one function finds together.
-    """
+    """Return the difference of two statistics, or their joint ``gain``, on the same resamples."""
     value = one.value - other.value
     n_units = min(one.n_units, other.n_units)
     ends, p, least = (math.nan, math.nan), math.nan, math.nan
@@ -138,10 +135,7 @@ def estimates_of_sums(
     confidence: float,
     scale: float = 1.0,
 ) -> list[Estimate]:
-    """Return statistics of sums over sources, with intervals from one set of resamples.
-
-    ``statistic`` is from sums of shape (n_sets, n_sums) to values of shape (n_sets, n_values).
-    """
+    """Return statistics of sums over sources, (n_sets, n_sums), with joint intervals."""
     rng = checked_generator(seed, n_resamples, confidence)
     n_sources = len(sums)
     values = statistic(sums.sum(axis=0)[None])[0]

@@ -133,7 +133,6 @@ class _SourceSums:
         return weights[0], means[0]
 
     def left_out(self, sign: FloatArray, weight: float | None) -> FloatArray:
-        """Return the signed sum without each source in turn."""
         flat = self.linear.reshape(len(self.linear), self.linear.shape[1] * 5)
         linear, squares, products = self.linear.sum(axis=0), self.squares.sum(axis=0), flat.T @ flat
         found = []

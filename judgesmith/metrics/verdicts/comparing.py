@@ -158,10 +158,7 @@ def _gains(rows: CodedVerdicts) -> dict[str, IntArray]:
 
 
 def sign_flip_p(gains: IntArray, rng: np.random.Generator) -> float:
-    """Return the two-sided p-value of a sum of whole numbers whose signs are as likely as not.
-
-    The distribution of the sum is computed exactly; where that is too long, from 9,999 draws.
-    """
+    """Return the p-value of a sum of randomly signed whole numbers, exact or from 9,999 draws."""
     own = np.abs(gains[gains != 0])
     if not own.size:
         return 1.0

@@ -49,18 +49,15 @@ _PAIRS = (("fail", "pass"), ("no", "yes"), ("false", "true"), (False, True))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodedVerdicts:
-    """Rows with a label and the verdicts of every judge, as places in ``classes``.
+    """Rows with a label and the verdicts of every judge, as places in ``classes``."""
 
-    ``said`` has one row per judge; ``positive`` is -1 if unknown; ``kept`` are the rows' indices.
-    """
-
-    kept: IntArray
+    kept: IntArray  # indices of the rows
     true: IntArray
-    said: IntArray
+    said: IntArray  # one row per judge
     sources: IntArray
     n_sources: int
     classes: tuple[object, ...]
-    positive: int
+    positive: int  # -1: unknown
     n_unlabelled: int
     n_unscored: int
 
@@ -117,10 +114,7 @@ class CodedVerdicts:
         return found.reshape(self.n_sources, n**2).astype(np.float64)
 
     def counted(self, name: VerdictMetric, judge: int = 0) -> Counted:
-        """Return a metric as a function of how often each source is drawn.
-
-        Sources of TPR and TNR are those with a row of the class.
-        """
+        """Return a metric as a function of how often sources, with a row that counts, are drawn."""
         sums, place = self.sums(judge), self.positive
         whole = sums.sum(axis=0)
         value = float(Tables.of(whole[None], whole, place).value(name)[0])
@@ -208,13 +202,10 @@ def cost_vector(costs: Mapping[object, float], classes: Sequence[object]) -> Flo
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Tables of labels by verdicts, each of which gives every metric its value.
-
-    ``whole`` is the table of all rows: macro metrics average over the labels that occur in it.
-    """
+    """Tables of labels by verdicts, each of which gives every metric its value."""
 
     counts: FloatArray
-    whole: FloatArray
+    whole: FloatArray  # of all rows: macro metrics average over its labels
     positive: int
     costs: FloatArray | None = None
 
@@ -232,7 +223,6 @@ class Tables:
 
     @property
     def n(self) -> FloatArray:
-        """Rows in each table."""
         return np.asarray(self.counts.sum(axis=(1, 2)))
 
     @property

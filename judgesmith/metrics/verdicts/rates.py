@@ -33,10 +33,7 @@ AnyEstimate = TypeVar("AnyEstimate", bound=Estimate)
 
 @dataclass(frozen=True, slots=True)
 class ShareSums:
-    """What a share and its variance over sources need: sums over rows, and squares over sources.
-
-    Arrays of one shape, so that many shares are found at once.
-    """
+    """What a share and its variance over sources need: sums over rows, squares over sources."""
 
     rows: FloatArray
     yes: FloatArray
@@ -82,22 +79,18 @@ class ShareSums:
 
 @dataclass(frozen=True, slots=True)
 class RoganGladen:
-    """Corrected rates with their intervals; arrays of one shape.
-
-    ``middle`` and ``error`` are those of the interval, from padded shares; ``youden`` is
-    TPR + TNR - 1, with ``is_given`` where its lower limit is above 0.
-    """
+    """Corrected rates with their intervals; arrays of one shape."""
 
     value: FloatArray
     low: FloatArray
     high: FloatArray
-    middle: FloatArray
+    middle: FloatArray  # of the interval, from padded shares
     error: FloatArray
-    youden: FloatArray
+    youden: FloatArray  # TPR + TNR - 1
     youden_low: FloatArray
     youden_high: FloatArray
     padded_youden: FloatArray
-    is_given: NDArray[np.bool_]
+    is_given: NDArray[np.bool_]  # where the lower limit of ``youden`` is above 0
 
     @classmethod
     def of(
@@ -483,10 +476,7 @@ def _bootstrap(
 def _equal_shares(
     rows: _Rows, which: NDArray[np.bool_], n_draws: int, rng: np.random.Generator
 ) -> float:
-    """Return the p-value of one share of right verdicts in all systems.
-
-    Systems change places within a source; sources with one system change places with each other.
-    """
+    """Return the p-value of equal shares of right verdicts, by swapping systems within sources."""
     right = (rows.judge == rows.human)[which].astype(np.float64)
     cells, codes = np.unique(
         rows.sources[which] * len(rows.names) + rows.systems[which], return_inverse=True

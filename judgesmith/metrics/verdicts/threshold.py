@@ -29,17 +29,12 @@ def rows_to_show(floor: float) -> int:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Cuts:
-    """Thresholds from what passes all to what passes nothing, and what each does.
-
-    ``good``, ``scores``, ``sources``: of the rows, in the order of their scores.
-    ``tables``: counts by threshold: bad rows stopped and passed, good rows stopped and passed.
-    ``n_below``: rows below each.
-    """
+    """Thresholds from what passes all to what passes nothing, and what each does."""
 
     thresholds: FloatArray
-    tables: FloatArray
-    n_below: IntArray
-    good: NDArray[np.bool_]
+    tables: FloatArray  # bad rows stopped and passed, good ones stopped and passed
+    n_below: IntArray  # rows below each threshold
+    good: NDArray[np.bool_]  # rows in the order of their scores
     scores: FloatArray
     sources: NDArray[np.generic]
 
@@ -68,10 +63,7 @@ class Cuts:
         return bool(self.good.any() and not self.good.all())
 
     def smoothed(self, values: FloatArray) -> FloatArray:
-        """Return values by threshold, each averaged with its neighbours: the best one is luck.
-
-        Neighbours are as many rows as the rarer label can tell apart.
-        """
+        """Return values averaged with as many neighbours as the rarer label can tell apart."""
         n, n_good = len(self.good), int(self.good.sum())
         reach = max(round(1.5 * min(n_good, n - n_good) ** (2 / 3)), 1)
         values = np.nan_to_num(values, nan=np.nanmin(values, initial=0.0))

@@ -66,16 +66,12 @@ class OptionEffects:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ObservedGains:
-    """Measured gains over the baseline, of the configurations at ``places``.
-
-    ``shared`` are the rows that two of them have in common, ``noise`` the standard deviation of the
-    gain of one row: near 0 where a configuration answers as the baseline does.
-    """
+    """Measured gains over the baseline, of the configurations at ``places``."""
 
     places: np.ndarray
     gains: FloatArray
-    shared: FloatArray
-    noise: FloatArray
+    shared: FloatArray  # rows that two of them have in common
+    noise: FloatArray  # deviation of one row's gain; near 0: answers as the baseline
 
     @property
     def unit(self) -> float:

@@ -125,10 +125,7 @@ class Pool:
     def _decided(
         self, protocol: VerdictConfig, question: str, row: int, bootstrapped: bool
     ) -> Demonstration | None:
-        """Return a row with the label that people gave, and their words or those of its run.
-
-        Words of a run that came to another label would argue against the one that is shown.
-        """
+        """Return a row with people's label, and their words or those of a run that came to it."""
         item, place = self.rows.items[row], place_of(question)
         run = self.runs[row] if bootstrapped else None
         if place is None:

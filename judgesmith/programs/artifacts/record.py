@@ -416,10 +416,7 @@ class SavedRecord(AsMetric, FrozenModel):
     def save(
         self, folder: str | Path, *, overwrite: bool = False, rows: Sequence[JudgedRow] = ()
     ) -> Path:
-        """Write the judge to ``folder``, with what it said of test rows: all of it, or nothing.
-
-        Without ``rows`` a loaded judge takes along those of the folder that it was loaded from.
-        """
+        """Write the judge and its ``rows``, else those loaded with it: all of it, or nothing."""
         named, folder = (
             folder,
             Path(folder).resolve(),

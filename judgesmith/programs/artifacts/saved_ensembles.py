@@ -171,7 +171,6 @@ class SavedComposite(SavedRecord):
 
     @property
     def parts(self) -> Mapping[str, AnyModel]:
-        """The models that parts were given, by part."""
         return {name: lm for one in self._composites.values() for name, lm in one.parts.items()}
 
     def models_beside(self, parts: Collection[str]) -> tuple[str, ...]:
@@ -206,7 +205,6 @@ class SavedComposite(SavedRecord):
         return unnamed_model(name) if lm is None else lm
 
     def _bound_members(self) -> dict[str, AnyJudge]:
-        """Return the members as DSPy modules, bound as this judge is."""
         bound = self.with_own_models()[0]._lms
         members: Mapping[str, Any] = self.members
         return {

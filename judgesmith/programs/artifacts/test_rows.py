@@ -23,29 +23,25 @@ _LARGEST = 64 * 2**20
 
 
 class JudgedRow(FrozenModel):
-    """A test row: what raters and the judge say of it, and the beginning of its texts.
-
-    ``human`` is in points of the raters' scale, ``score`` in points of the judge's. ``response``
-    is None where texts are not kept, ``usd`` where the cost of the judgement is unknown.
-    """
+    """A test row: what raters and the judge say of it, and the beginning of its texts."""
 
     key: str
     group: int = 0
     source_id: str = ""
     system_id: str = ""
     n_characters: int = Field(ge=0)
-    human: FiniteFloat | None = None
-    score: FiniteFloat | None = None
+    human: FiniteFloat | None = None  # in points of the raters' scale
+    score: FiniteFloat | None = None  # in points of the judge's scale
     low: FiniteFloat | None = None
     high: FiniteFloat | None = None
     label: str | None = None
     problem: str | None = None
-    usd: FiniteFloat | None = None
+    usd: FiniteFloat | None = None  # None where unknown
     criteria: Mapping[str, FiniteFloat | None] = Field(default_factory=dict)
     rationale: tuple[str, ...] = ()
     explanation: str = ""
     source: str = ""
-    response: str | None = None
+    response: str | None = None  # None where texts are not kept
 
     @classmethod
     def of(
@@ -58,7 +54,6 @@ class JudgedRow(FrozenModel):
         group: int = 0,
         usd: float | None = None,
     ) -> Self:
-        """Return the row of one item; ``human`` may be nan."""
         return cls(
             key=item.key,
             group=group,

@@ -319,7 +319,6 @@ def asked_of(protocol: ChecklistConfig) -> Iterator[tuple[Criterion, dict[str, s
 
 
 def checklist_forms(protocol: ChecklistConfig) -> dict[str, QuestionForm]:
-    """Return all questions of all criteria."""
     return {name: _FORM for _, several in asked_of(protocol) for name in several}
 
 

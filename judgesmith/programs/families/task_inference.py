@@ -351,7 +351,6 @@ def read_observations(fields: Mapping[str, Any], earlier: Iterable[str]) -> tupl
 
 
 def read_description(fields: Mapping[str, Any], number: int) -> TaskDescription:
-    """Return the description that batch ``number`` is given."""
     task_type = _one_line(fields["task_type"]).strip(" .*_`\"'")
     if not 0 < len(task_type) <= _LONGEST_TYPE:
         raise InputError(f"expected a type of task in a few words; got {task_type[:80]!r}.")

@@ -103,7 +103,6 @@ def known_prompt_formats() -> tuple[PromptFormat, ...]:
 
 
 def registered_prompt_format(name: str) -> PromptFormat:
-    """Return the form of that name."""
     if name not in _FORMS:
         raise InputError(
             f"no form of a model is called {name[:80]!r}; there are {', '.join(_FORMS)}."

@@ -312,7 +312,6 @@ def unsupported_addition(case: Case) -> Found:
 
 
 def one_sentence(text: str, rng: Random) -> str | None:
-    """Return a sentence of a text, drawn at random; None where it has none."""
     passage = Passage(text)
     if not passage.sentences:
         return None

@@ -429,7 +429,6 @@ def grammatical_errors(case: Case) -> Found:
 
 
 def _add(changes: list[Change], used: set[Span], words: list[Span], case: Case, *, n: int) -> None:
-    """Add ``n`` faults in some words, or as many as there are, at words not used before."""
     passage = case.passage
     faults = [wrong_form] if passage.may_be_english else []
     for fault in (*faults, _small_word_late, _order):

@@ -182,10 +182,7 @@ class _Exchange:
 def kept_fault(
     tokens: Sequence[Token], other: Sequence[Token], *, letters: int | None = None
 ) -> str:
-    """Return whether a name, a number or a negation of a text was lost, or one has come in.
-
-    Names are one where so many ``letters`` of their beginning are; None compares them whole.
-    """
+    """Return whether a name (by ``letters``), a number or a negation was lost or has come in."""
 
     def name_of(token: Token) -> str:
         """Return a name in small letters, U.S. as US; a mark as it is."""
@@ -460,10 +457,7 @@ def verified_change(
     *,
     check: FactsCheck = "words",
 ) -> Perturbed | str:
-    """Return a changed text with its edits, or what is wrong with it.
-
-    With the check ``model`` it is left to that model whether other words state the same facts.
-    """
+    """Return a changed text with its edits, or what is wrong with it, as ``check`` has it."""
     made = changed_text(answer, original)
     if isinstance(made, str):
         return made

@@ -76,10 +76,7 @@ def rewriting_steps(
     sample: int = 0,
     confirm: Callable[[Made, int], RequestProgram[str]] | None = None,
 ) -> RequestProgram[Made | Skipped]:
-    """Ask for a text, and again with what is wrong where ``read`` says that of the answer.
-
-    ``confirm`` asks further what is wrong with a text that ``read`` takes.
-    """
+    """Ask for a text, and again with what ``read``, or then ``confirm``, says is wrong with it."""
     refused: str | None = None
     for attempt in range(ATTEMPTS):
         counts.question(attempt)

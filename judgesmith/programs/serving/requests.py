@@ -278,7 +278,6 @@ async def whole_body(
     hold: Callable[[int], None],
     look_up: Callable[[], None],
 ) -> bytes:
-    """Return the body of a request."""
     if length is not None and length.isdecimal() and int(length) > limits.max_body:
         raise refused("large body", where="body", most=limits.max_body)
     body = bytearray()
@@ -370,7 +369,6 @@ class Lines:
         self.number = 0
 
     async def next(self) -> Line | None:
-        """Return the next line, None after the last."""
         loop = asyncio.get_running_loop()
         asked, begun = loop.time(), None
         while True:

@@ -12,10 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Questions:
-    """What a family asks, by the question's name, or as ``whole`` and ``each``.
-
-    ``ends`` is what the lowest and the highest score mean, where the questions do not say.
-    """
+    """What a family asks, by the question's name, or as ``whole`` and ``each``."""
 
     signatures: Mapping[str, type[dspy.Signature]]
-    ends: tuple[str, str] | None = None
+    ends: tuple[str, str] | None = None  # what lowest and highest mean, where questions do not say

@@ -59,7 +59,6 @@ class ErrorCounts:
     cost: Estimate
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON: undefined is None."""
         agreements = {"any_error": self.any_error, "any_major": self.any_major}
         estimates = {"number": self.number, "cost": self.cost}
         return {
@@ -154,11 +153,7 @@ Place = tuple[int, int]
 def new_errors(
     version: TextErrors, original: TextErrors, made: Perturbed, *, overlap: float
 ) -> TextErrors:
-    """Return a version's errors without those that are marked in the original, too.
-
-    Texts have errors of their own; those say nothing about the change. An error that touches what
-    was changed is always new.
-    """
+    """Return a version's errors without its original's; where it was changed, all are new."""
     if version.errors is None or not original.errors:
         return version
     known = [place for error in original.errors if (place := _place(error))]
@@ -206,7 +201,6 @@ class PlaceAgreement:
     pairs: SpanAgreement
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON: undefined is None."""
         return {
             "characters": agreement_dict(self.characters),
             "pairs": agreement_dict(self.pairs),
@@ -223,7 +217,6 @@ class KindAgreement:
     left_out: Mapping[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON: undefined is None."""
         return {
             "name": self.kind.name,
             "lowers": self.kind.lowers,
@@ -235,26 +228,20 @@ class KindAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class SpanEvaluation:
-    """How the errors that a judge marks compare with errors that are known.
-
-    ``places``: By place; None if no error is marked. Of edits: over all kinds of damage. ``new``:
-    The same without what is marked in the original, too; None where people marked errors.
-    ``severities``: By place, with half the credit where one side calls an error major and the
-    other does not; None where the known errors have no severity. ``counts``: By number and
-    severity, whatever the place; None for edits.
-    """
+    """How the errors that a judge marks compare with errors that are known."""
 
     gold: GoldKind
+    # by place; None if no error is marked
     places: PlaceAgreement | Any  # or None, like those that follow
-    new: PlaceAgreement | Any = None
+    new: PlaceAgreement | Any = None  # without what is marked in the original, too; of edits alone
+    # half the credit where only one side says major; None: unknown
     severities: PlaceAgreement | Any = None
-    counts: ErrorCounts | Any = None
+    counts: ErrorCounts | Any = None  # by number and severity; None for edits
     kinds: tuple[KindAgreement, ...] = ()
     n_unmarked: int = 0
     notes: tuple[str, ...] = field(default=())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON: undefined is None."""
         parts = {
             name: None if part is None else part.to_dict()
             for name, part in (

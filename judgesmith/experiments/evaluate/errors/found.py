@@ -17,18 +17,13 @@ from judgesmith.signatures.judgement import ErrorSpan, Judgement
 
 @dataclass(frozen=True, kw_only=True)
 class TextErrors:
-    """A text and what a judge says is wrong with it.
-
-    ``errors``: In the judge's order; None where it gave no answer that could be read. ``score``:
-    Its score of the whole, in points of its own scale. ``criteria``: Its scores on criteria, from
-    0 to 100.
-    """
+    """A text and what a judge says is wrong with it."""
 
     item: RatedItem
-    errors: tuple[ErrorSpan, ...] | None
-    score: float | None = None
+    errors: tuple[ErrorSpan, ...] | None  # None without a readable answer
+    score: float | None = None  # in points of the judge's scale
     explanation: str = ""
-    criteria: Criteria = field(default_factory=dict)
+    criteria: Criteria = field(default_factory=dict)  # from 0 to 100
     notes: tuple[str, ...] = ()
     problem: str | None = None
     support: tuple[tuple[str, ...], ...] = ()
@@ -165,7 +160,6 @@ class ErrorTotals:
     criteria: Mapping[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON."""
         return asdict(self)
 
 

@@ -106,10 +106,7 @@ def _refuse_unreadable(dataset: DataSet) -> None:
 
 
 def whole_words(text: str, places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return the words that places touch, each once; a place that touches none stays as it is.
-
-    Raters do not mark a letter or a deleted part: they mark the word.
-    """
+    """Return the words that places touch, each once: raters mark words, not letters."""
     words = Passage(text).words
     starts, ends = [start for start, _ in words], [end for _, end in words]
     found: dict[tuple[int, int], None] = {}
@@ -131,12 +128,7 @@ def _unplaced(original: RatedItem, version: RatedItem) -> str | None:
 
 
 def marked_errors(dataset: DataSet) -> list[tuple[GoldError, ...] | None]:
-    """Return the errors that people marked in each text, None for an unmarked text.
-
-    Rows state them in a field ``errors``: a list of objects with ``severity``, a number from 1 to 5
-    or a word of MQM, and where it is known ``start`` and ``end``. An empty list is a text without
-    errors.
-    """
+    """Return the errors that rows state in ``errors``, as people marked them; None for unmarked."""
     problems: list[Problem] = []
     found: list[tuple[GoldError, ...] | None] = []
     for number, item in enumerate(dataset, start=1):

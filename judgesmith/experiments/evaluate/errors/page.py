@@ -38,10 +38,7 @@ _LINE_ENDS = frozenset("\x85\u2028\u2029")
 
 
 def page_text(value: object) -> object:
-    r"""Return a text with characters that hide or turn others written out, and lines ended ``\n``.
-
-    Markup and what is no text stay as they are.
-    """
+    """Return a text with characters that hide or turn others written out, and plain line ends."""
     if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
         return value
     return "".join(map(_shown, unix_lines(value)))
@@ -99,7 +96,6 @@ LARGEST = 3_000_000
 
 
 def macro(template: str, name: str, *args: object, **named: object) -> Markup:
-    """Return what a macro of a template makes of values."""
     made: Markup = getattr(TEMPLATES.get_template(template).module, name)(*args, **named)
     return made
 
@@ -121,10 +117,7 @@ def write_page(
     start: int = 1,
     people: Mapping[Key, float] | None = None,
 ) -> int:
-    """Write a page of at most 3 MB, and return how many of the texts are on it.
-
-    ``people`` is what raters say of texts on the whole, by source and system.
-    """
+    """Write a page of at most 3 MB, with what ``people`` say; return how many texts are on it."""
     shown, size = [], 0
     numbers = {name: f"c{n}" for n, name in enumerate(totals.criteria)}
     places = _against_people(texts, people or {})

@@ -168,7 +168,6 @@ def direct_comparison(
     criterion: str,
     causes: Mapping[Cause, int] | None = None,
 ) -> DirectComparison:
-    """Return what votes on pairs come to."""
     winners = majority_preference(votes)
     if np.isnan(winners).all():
         why = "".join(f": {cause.text.rstrip('.')}" for cause in list(causes or ())[:1])
@@ -224,7 +223,6 @@ class DirectReport:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
         return {
             "judge": self.label,
             "perspective": "local",
@@ -273,7 +271,6 @@ def comparing_estimate(
     target: str | None = None,
     samples: int | None = None,
 ) -> RunEstimate:
-    """Return what ``compared_by_judge`` asks and costs."""
     pairs = [
         pair
         for name in _compared_criteria(judge, dataset, target)

@@ -340,7 +340,6 @@ def perspective_estimate(
     samples: int | None = None,
     answers: Scale | None = None,
 ) -> RunEstimate:
-    """Return what ``perspective_of_judge`` asks and costs."""
     plan = _planned(judge, dataset, perspective, target, aggregate, samples, answers)
     items = [plan.dataset[place] for _, places, _ in plan.asked for place in places]
     once = judge

@@ -32,20 +32,13 @@ DETAIL = "human_detail"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RightLevels:
-    """The level that each text of a set should get on one criterion.
-
-    ``levels``: All of its levels, used or not; None where ratings lie between whole points, or
-    there are too many of these. ``values``: nan where a text has no level. Higher is better: where
-    people counted faults, the scale is turned round. ``counts``: What was kept and left out, level
-    by level, in points as people gave them; None where ratings were aggregated otherwise, and
-    nothing was left out.
-    """
+    """The level that each text of a set should get on one criterion."""
 
     criterion: str
     scale: Scale
-    levels: FloatArray | None
-    values: FloatArray
-    counts: UnanimousCounts | None
+    levels: FloatArray | None  # all, used or not; None: too many, or between points
+    values: FloatArray  # nan without a level; more is better
+    counts: UnanimousCounts | None  # what was kept and left out by level, in people's points
     n_unrated: int
     n_built: int
 
@@ -195,13 +188,9 @@ NOT_JUDGED = Cause(Reason.NO_ROW, "the text was not judged")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledScores:
-    """A judge's answers on one criterion.
+    """A judge's answers on one criterion."""
 
-    ``values``: nan where an answer could not be read or lies outside of the scale, in rows without
-    any, and after the last answer of a row.
-    """
-
-    values: FloatArray
+    values: FloatArray  # nan: unreadable, off the scale, no answer
     n_samples: np.ndarray
     scale: Scale | None
     problems: tuple[Cause | None, ...]

@@ -69,7 +69,6 @@ class Basis:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
         counts = self.right.counts
         return {
             "kept": None if counts is None else counts.to_dict(),
@@ -126,15 +125,11 @@ UNKNOWN_SCALE = Cause(Reason.OTHER, "the scale of its scores is unknown")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GlobalReport(OnCriterion):
-    """How well a judge's ratings agree with the right ones on one criterion.
+    """How well a judge's ratings agree with the right ones on one criterion."""
 
-    ``kappa``: Linear-weighted, over all levels of the scale, with an interval over sources;
-    undefined where both sides are constant and equal. ``ratings``: The judge's, nan if missing.
-    """
-
-    kappa: Estimate
+    kappa: Estimate  # linear weights over all levels, interval over sources
     confusion: ConfusionMatrix
-    ratings: FloatArray
+    ratings: FloatArray  # the judge's, nan: missing
 
     @property
     def value(self) -> Estimate:
@@ -142,7 +137,6 @@ class GlobalReport(OnCriterion):
         return self.kappa
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
         return {
             "kappa": self.kappa.to_dict(),
             "confusion": self.confusion.to_dict(),
@@ -226,7 +220,6 @@ class LocalReport(OnCriterion):
         return self.accuracy
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
         return {
             "accuracy": self.accuracy.to_dict(),
             "by_errors": None if self.by_errors is None else self.by_errors.to_dict(),

@@ -210,11 +210,7 @@ def _system(address: str) -> tuple[Any, str]:
 
 @file_faults()
 def _lines(ray: Any, files: list[str]) -> tuple[Any, list[str]]:
-    """Return lines of JSON with their numbers, and the names of fields in the first of them.
-
-    Ray's own readers of JSON take texts that look like dates for dates, and its reader of text
-    ends lines wherever Unicode does.
-    """
+    """Return numbered lines of JSON, which Ray's readers would change, and fields of the first."""
     system, path = _system(files[0])
     with system.open_input_stream(path) as opened:
         first = list(islice(io.BufferedReader(opened), _PEEKED))

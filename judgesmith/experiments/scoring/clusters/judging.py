@@ -59,14 +59,11 @@ class _Piece:
 
 @dataclass(eq=False)
 class _Hand:
-    """A worker as the driver sees it.
-
-    ``waiting``: Ray's reference of the answer to whether it is there; None once it said so.
-    """
+    """A worker as the driver sees it."""
 
     actor: Any
     room: int = 0
-    waiting: Any = None
+    waiting: Any = None  # Ray's answer to whether it is there; None once it is
     presence: Presence | None = None
 
 
@@ -266,7 +263,6 @@ def fault_of(fault: RowFault, *, node: str | None = None) -> Exception:
 
 
 def refuse_unfit(judge: AnySaved, *, workers: int | None, concurrency: int) -> None:
-    """Refuse what workers cannot do."""
     for name, number in (("workers", workers), ("concurrency", concurrency)):
         if number is not None and number < 1:
             raise InputError(f"{name} must be 1 or more; got {number}.")

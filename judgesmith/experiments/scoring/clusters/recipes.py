@@ -51,7 +51,6 @@ def ledger_place(ledger: ResponseCache | None) -> str | None:
 
 
 def without_password(address: str) -> str:
-    """Return the address of a database without its password."""
     parts = urlsplit(address)
     user, at, host = parts.netloc.rpartition("@")
     query = urlencode([one for one in parse_qsl(parts.query) if "password" not in one[0]])

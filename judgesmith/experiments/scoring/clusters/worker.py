@@ -45,7 +45,6 @@ class RowText:
 
     @classmethod
     def of(cls, item: RatedItem) -> RowText:
-        """Return what is judged of an item."""
         return cls(item.source, item.context, item.response, item.references)
 
     @property
@@ -69,7 +68,6 @@ class RowFault:
 
     @classmethod
     def of(cls, fault: BaseException) -> RowFault:
-        """Return an expected fault."""
         if isinstance(fault, ModelError):
             return cls(kind="model", message=str(fault), status=fault.status)
         if isinstance(fault, CacheError):
@@ -102,11 +100,7 @@ class Presence:
 
 
 class Worker:
-    """Judges rows; Ray runs one in a process of its own, and starts it again if that dies.
-
-    Rows of several pieces are judged side by side, so that the last rows of one leave no
-    place idle.
-    """
+    """Judges rows of several pieces side by side; Ray starts it again if its process dies."""
 
     def __init__(self, *, concurrency: int, n_workers: int, home: str | None) -> None:
         self._life = uuid.uuid4().hex
@@ -200,11 +194,7 @@ def elsewhere(node: str, home: str) -> str:
 
 
 class Tallies:
-    """Sums over workers, each of which says what it has had so far with every piece.
-
-    What a worker that was lost asked after the last piece that it brought back is not in it; the
-    ledger, which the budget uses, has it.
-    """
+    """Sums over workers; what a lost one asked after its last piece is in the ledger alone."""
 
     def __init__(self) -> None:
         self._by_life: dict[str, Usage] = {}

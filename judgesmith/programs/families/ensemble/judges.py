@@ -104,7 +104,6 @@ class CompositeJudge(JudgeModule):
 
     @property
     def kind(self) -> str:
-        """What kind of judge it is, in one word."""
         return type(self).__name__.lower()
 
     @property

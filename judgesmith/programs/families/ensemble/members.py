@@ -259,7 +259,6 @@ class Calibrating:
         return ("judge",)
 
     def combined(self, judgements: Mapping[str, Judgement]) -> CalibratedJudgement:
-        """Return the judge's judgement, calibrated."""
         return calibrated(judgements["judge"], self.calibration)
 
 

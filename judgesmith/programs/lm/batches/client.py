@@ -91,10 +91,7 @@ _OF_ONE_REQUEST = frozenset({"content-type", "content-length", "accept"})
 
 
 class BatchEngine(NativeEngine):
-    """The native client, spelling requests into files and reading replies out of files.
-
-    What is written for a request is byte for byte the body that the client would send for it.
-    """
+    """The native client, spelling its very requests into files and reading replies out of files."""
 
     def __init__(self, model: str, *, api_base: str | None = None, timeout: float = 600.0) -> None:
         if not model.startswith("openai/"):
@@ -367,10 +364,7 @@ class BatchClient(LMClient):
     def settlement(
         self, asked: Asked, answer: ModelAnswer | None, *, free: bool = False
     ) -> SettleOnce:
-        """Return what settles a request; a free one, such as a refusal, is charged nothing.
-
-        Without an answer the reservation stays charged: the server may have done the work.
-        """
+        """Return what settles a request: free for a refusal, the reservation without an answer."""
         assert asked.intent is not None
         tokens, usd = (0, 0.0) if free else (asked.tokens, asked.usd)
         if answer is not None:

@@ -495,7 +495,6 @@ def checksum(identity: bytes, row: tuple[Any, ...]) -> int:
 
 
 def unpacked(identity: bytes, row: tuple[Any, ...]) -> ModelAnswer:
-    """Return the answer of a row in the order of ``ANSWER_COLUMNS``."""
     *kept, expected = row
     try:
         if expected is not None and checksum(identity, tuple(kept)) != expected:
