@@ -13,7 +13,6 @@ from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.judge_models import asked_models, models_by_name, used
 from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.cli.shared.options import (
-    Command,
     Number,
     WholeNumber,
     dry_run_option,
@@ -23,7 +22,6 @@ from judgesmith.cli.shared.options import (
     seed_option,
     shown_option,
     text_options,
-    together,
 )
 from judgesmith.cli.shared.places import OUTPUT, check_output
 from judgesmith.cli.shared.printing import (
@@ -43,42 +41,32 @@ if TYPE_CHECKING:
     from judgesmith.data.items import DataSet
 
 
-def _sample_options(command: Command) -> Command:
-    """Add the options that say what is annotated, and what is kept of it."""
-    return together(
-        command,
-        shown_option(
-            "--outputs",
-            WholeNumber(1),
-            4,
-            "Responses per source to annotate, from different systems if possible.",
-        ),
-        shown_option("--aspects", WholeNumber(1), 3, "Criteria per response."),
-        click.option(
-            "--exclude",
-            multiple=True,
-            metavar="FILE",
-            help="Exclude the sources in this file, such as a test set. Repeatable.",
-        ),
-        shown_option(
-            "--validation", Number(0, 1, below=True), 0.1, "Share of sources for validation."
-        ),
-        shown_option(
-            "--unresolved",
-            Number(0, 1),
-            0.25,
-            "Exclude examples with a larger share of errors that are not in the response.",
-        ),
-    )
-
-
 @tool("distil")
 @click.argument("data")
 @click.argument("judge")
 @click.option("-o", "--output", required=True, metavar="FOLDER", help="Output folder.")
 @map_option
 @text_options
-@_sample_options
+@shown_option(
+    "--outputs",
+    WholeNumber(1),
+    4,
+    "Responses per source to annotate, from different systems if possible.",
+)
+@shown_option("--aspects", WholeNumber(1), 3, "Criteria per response.")
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="FILE",
+    help="Exclude the sources in this file, such as a test set. Repeatable.",
+)
+@shown_option("--validation", Number(0, 1, below=True), 0.1, "Share of sources for validation.")
+@shown_option(
+    "--unresolved",
+    Number(0, 1),
+    0.25,
+    "Exclude examples with a larger share of errors that are not in the response.",
+)
 @seed_option
 @asking_options
 @dry_run_option

@@ -25,7 +25,6 @@ from judgesmith.cli.shared.options import (
     dry_run_option,
     json_option,
     shown_option,
-    together,
 )
 from judgesmith.cli.shared.places import OUTPUT, check_output
 from judgesmith.cli.shared.printing import (
@@ -43,7 +42,6 @@ from judgesmith.errors import shortened
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from judgesmith.cli.shared.options import Command
     from judgesmith.data.items import DataSet
     from judgesmith.experiments.runs import Progressed, RunFolder, RunModels
     from judgesmith.experiments.runs.leaderboard import Leaderboard
@@ -52,21 +50,6 @@ if TYPE_CHECKING:
     from judgesmith.experiments.tracking import MlflowTracker
 
 _TRACK, _URI = "--track", "--tracking-uri"
-
-
-def tracking_options(command: Command) -> Command:
-    """Add ``--track`` and ``--tracking-uri``."""
-    return together(
-        command,
-        click.option(
-            _TRACK, type=click.Choice(["mlflow"]), help="Log results to a tracking server."
-        ),
-        click.option(
-            _URI,
-            metavar="URI",
-            help="Tracking server, such as http://host:5000 [env: MLFLOW_TRACKING_URI].",
-        ),
-    )
 
 
 def tracking_address(track: str | None, uri: str | None) -> str | None:
@@ -185,7 +168,12 @@ def _named(uri: str | None) -> str:
 @allow_model_option
 @only_host_option
 @cassette_options
-@tracking_options
+@click.option(_TRACK, type=click.Choice(["mlflow"]), help="Log results to a tracking server.")
+@click.option(
+    _URI,
+    metavar="URI",
+    help="Tracking server, such as http://host:5000 [env: MLFLOW_TRACKING_URI].",
+)
 @dry_run_option
 @click.option("--force", is_flag=True, help="Replace the run of another spec.")
 @json_option
@@ -307,7 +295,7 @@ def command(
         print_board(board)
         if usage is not None and models.made:
             say(f"\nthis process: {usage_text(usage)}")
-    _say_rest(found, place, models, as_json=as_json)
+    _say_rest(found, place, as_json=as_json)
     is_told = tracker is None or say_tracked(tracker, as_json=as_json)
     return None if found.complete and is_told else 1
 
@@ -323,7 +311,7 @@ def _check_keys(models: RunModels, cells: Sequence[Cell], spec: str) -> None:
         raise OptionError(fault, option=spec) from None
 
 
-def _say_rest(found: Progressed, place: Path, models: RunModels, *, as_json: bool) -> None:
+def _say_rest(found: Progressed, place: Path, *, as_json: bool) -> None:
     """Say what is missing, and where everything is."""
     rest = [f"{name} failed: {reason}" for name, reason in found.failed.items()]
     rest += [f"{name} is not finished: {reason}" for name, reason in found.unfinished.items()]

@@ -14,14 +14,12 @@ from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import used
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import (
-    Command,
     WholeNumber,
     dry_run_option,
     given_options,
     json_option,
     seed_option,
     shown_option,
-    together,
 )
 from judgesmith.cli.shared.places import OUTPUT, check_output
 from judgesmith.cli.shared.printing import (
@@ -45,18 +43,6 @@ if TYPE_CHECKING:
     from judgesmith.programs.lm import Usage
     from judgesmith.signatures import Rubric
     from judgesmith.signatures.perturbation import SubAspect
-
-
-def benchmark_role_option(command: Command) -> Command:
-    """Add ``--role`` for the roles that there are in building a benchmark."""
-    return click.option(
-        ROLE,
-        "roles",
-        multiple=True,
-        metavar="ROLE=MODEL",
-        help="Separate model as writer (of references), injector (of errors), rater or comparator. "
-        "Shares the budget. Repeatable.",
-    )(command)
 
 
 def benchmark_roles(given: Sequence[str]) -> dict[str, str]:
@@ -174,51 +160,6 @@ _OF_LOCAL = ("steps",)
 _OF_GLOBAL = ("per_rating", "n_anchors", "n_samples", "keep_inverted")
 
 
-def _size_options(command: Command) -> Command:
-    """Add the options that say how large a benchmark is."""
-    return together(
-        command,
-        click.option(
-            "--sources",
-            "n_sources",
-            type=WholeNumber(1),
-            help="Number of sources to sample [default: all].",
-        ),
-        shown_option(
-            ("--references", "n_references"),
-            WholeNumber(1),
-            5,
-            "Maximum references per source: the best different ones.",
-        ),
-        click.option(
-            "--candidates",
-            "n_candidates",
-            type=WholeNumber(0),
-            help="Generated reference candidates per source [default: 20 for the global "
-            "perspective, else 0].",
-        ),
-        shown_option(
-            ("--errors-per-text", "steps"),
-            WholeNumber(1),
-            15,
-            "Local: errors injected into a reference, one after another.",
-        ),
-        shown_option("--per-rating", WholeNumber(1), 3, "Global: texts per source and rating."),
-        shown_option(
-            ("--anchors", "n_anchors"),
-            WholeNumber(1),
-            5,
-            "Global: rated anchors per rating to compare with.",
-        ),
-        shown_option(
-            ("--ratings-per-text", "n_samples"),
-            WholeNumber(1),
-            10,
-            "Global: model ratings per anchor candidate.",
-        ),
-    )
-
-
 @tool(
     "benchmark",
     old_names={
@@ -250,14 +191,58 @@ def _size_options(command: Command) -> Command:
     metavar="FILE",
     help="YAML with aspects of the criteria, such as an edited sub_aspects.yaml.",
 )
-@_size_options
+@click.option(
+    "--sources",
+    "n_sources",
+    type=WholeNumber(1),
+    help="Number of sources to sample [default: all].",
+)
+@shown_option(
+    ("--references", "n_references"),
+    WholeNumber(1),
+    5,
+    "Maximum references per source: the best different ones.",
+)
+@click.option(
+    "--candidates",
+    "n_candidates",
+    type=WholeNumber(0),
+    help="Generated reference candidates per source [default: 20 for the global "
+    "perspective, else 0].",
+)
+@shown_option(
+    ("--errors-per-text", "steps"),
+    WholeNumber(1),
+    15,
+    "Local: errors injected into a reference, one after another.",
+)
+@shown_option("--per-rating", WholeNumber(1), 3, "Global: texts per source and rating.")
+@shown_option(
+    ("--anchors", "n_anchors"),
+    WholeNumber(1),
+    5,
+    "Global: rated anchors per rating to compare with.",
+)
+@shown_option(
+    ("--ratings-per-text", "n_samples"),
+    WholeNumber(1),
+    10,
+    "Global: model ratings per anchor candidate.",
+)
 @click.option(
     "--keep-inverted",
     is_flag=True,
     help="Global: keep criteria that the comparator orders against the ratings.",
 )
 @seed_option
-@benchmark_role_option
+@click.option(
+    ROLE,
+    "roles",
+    multiple=True,
+    metavar="ROLE=MODEL",
+    help="Separate model as writer (of references), injector (of errors), rater or comparator. "
+    "Shares the budget. Repeatable.",
+)
 @model_options
 @click.option(
     "--spot-check",

@@ -16,7 +16,6 @@ from judgesmith.cli.shared.judge_models import asked_models, judging_estimate, u
 from judgesmith.cli.shared.judged import Named, criterion_option, named
 from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.cli.shared.options import (
-    Command,
     Number,
     WholeNumber,
     dry_run_option,
@@ -26,7 +25,6 @@ from judgesmith.cli.shared.options import (
     seed_option,
     shown_option,
     text_options,
-    together,
 )
 from judgesmith.cli.shared.places import OUTPUT, check_output
 from judgesmith.cli.shared.printing import (
@@ -254,46 +252,6 @@ def _print_pairs(pairs: Sequence[WeakPair]) -> None:
 _OF_JUDGES = ("samples", "temperature", "dry_run", "model_name", "api_base", "roles")
 
 
-def _test_options(command: Command) -> Command:
-    """Add the options that say what is tested, and how."""
-    return together(
-        command,
-        shown_option(
-            "--weights",
-            str,
-            AUTO,
-            (
-                "Which criterion should detect which perturbation; auto uses the weights of the "
-                "data's task."
-            ),
-            metavar="FILE|TASK|none",
-        ),
-        shown_option(
-            "--by",
-            click.Choice(["criteria", "score"]),
-            "criteria",
-            "Test the scores on criteria, or the overall score.",
-        ),
-        shown_option(
-            "--form",
-            click.Choice(["normalised", "printed"]),
-            "normalised",
-            "Form of the mean over criteria; 'printed' reproduces the paper's figures.",
-        ),
-        click.option(
-            "--samples", type=WholeNumber(1), help="Answers per prompt [default: the judge's]."
-        ),
-        click.option(
-            "--temperature", type=Number(0, 2), help="Sampling temperature [default: the judge's]."
-        ),
-        click.option(
-            "--min-d",
-            type=Number(0),
-            help="Exit with status 1 if the lowest D is below this value.",
-        ),
-    )
-
-
 @tool("discern", old_names={"--sample": "--rows"})
 @click.argument("judge", metavar="JUDGE-or-SCORES")
 @click.argument("data")
@@ -308,7 +266,34 @@ def _test_options(command: Command) -> Command:
     type=WholeNumber(2),
     help="Number of originals to sample [default: all].",
 )
-@_test_options
+@shown_option(
+    "--weights",
+    str,
+    AUTO,
+    ("Which criterion should detect which perturbation; auto uses the weights of the data's task."),
+    metavar="FILE|TASK|none",
+)
+@shown_option(
+    "--by",
+    click.Choice(["criteria", "score"]),
+    "criteria",
+    "Test the scores on criteria, or the overall score.",
+)
+@shown_option(
+    "--form",
+    click.Choice(["normalised", "printed"]),
+    "normalised",
+    "Form of the mean over criteria; 'printed' reproduces the paper's figures.",
+)
+@click.option("--samples", type=WholeNumber(1), help="Answers per prompt [default: the judge's].")
+@click.option(
+    "--temperature", type=Number(0, 2), help="Sampling temperature [default: the judge's]."
+)
+@click.option(
+    "--min-d",
+    type=Number(0),
+    help="Exit with status 1 if the lowest D is below this value.",
+)
 @criterion_option
 @seed_option
 @click.option("-o", "--output", metavar="FOLDER", help="Folder for the report and scores.")

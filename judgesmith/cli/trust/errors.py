@@ -18,7 +18,6 @@ from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import texts_in
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import (
-    Command,
     Number,
     WholeNumber,
     json_option,
@@ -26,7 +25,6 @@ from judgesmith.cli.shared.options import (
     reading,
     seed_option,
     shown_option,
-    together,
 )
 from judgesmith.cli.shared.places import page_place
 from judgesmith.cli.shared.printing import (
@@ -64,57 +62,37 @@ _SHOWN = 5
 _NONE = "none"
 
 
-def _reading_options(command: Command) -> Command:
-    """Add the options that say which texts are shown, and where."""
-    return together(
-        command,
-        click.option(
-            "-o",
-            "--output",
-            "--html",
-            "output",
-            metavar="PAGE.html",
-            help="Write an HTML page instead of printing.",
-        ),
-        click.option(
-            "-n",
-            "--rows",
-            "n_rows",
-            type=WholeNumber(0),
-            help=f"Number of texts shown [default: {_SHOWN}; on a page as many as fit].",
-        ),
-        shown_option("--start", WholeNumber(1), 1, "First response shown."),
-        click.option("--worst", is_flag=True, help="Show the most severe errors first."),
-        click.option(
-            "--all", "everything", is_flag=True, help="Show responses without errors as well."
-        ),
-    )
-
-
-def _evaluation_options(command: Command) -> Command:
-    """Add the options that say what errors are held against, and how."""
-    return together(
-        command,
-        click.option(
-            "--gold",
-            type=click.Choice(["edits", "errors", _NONE]),
-            help="Reference errors in DATA: perturbed places (edits), or human marks (errors) "
-            "[default: edits if present, else errors].",
-        ),
-        shown_option(
-            "--overlap", Number(0, 1), 0.5, "Minimum character overlap of two matching errors."
-        ),
-        shown_option("--major", Number(1, 5), 3, "Minimum severity of a major error."),
-    )
-
-
 @tool("errors")
 @click.argument("scores")
 @click.argument("data")
 @map_option
 @click.option("--member", metavar="NAME", help="Panel member whose own errors are shown.")
-@_reading_options
-@_evaluation_options
+@click.option(
+    "-o",
+    "--output",
+    "--html",
+    "output",
+    metavar="PAGE.html",
+    help="Write an HTML page instead of printing.",
+)
+@click.option(
+    "-n",
+    "--rows",
+    "n_rows",
+    type=WholeNumber(0),
+    help=f"Number of texts shown [default: {_SHOWN}; on a page as many as fit].",
+)
+@shown_option("--start", WholeNumber(1), 1, "First response shown.")
+@click.option("--worst", is_flag=True, help="Show the most severe errors first.")
+@click.option("--all", "everything", is_flag=True, help="Show responses without errors as well.")
+@click.option(
+    "--gold",
+    type=click.Choice(["edits", "errors", _NONE]),
+    help="Reference errors in DATA: perturbed places (edits), or human marks (errors) "
+    "[default: edits if present, else errors].",
+)
+@shown_option("--overlap", Number(0, 1), 0.5, "Minimum character overlap of two matching errors.")
+@shown_option("--major", Number(1, 5), 3, "Minimum severity of a major error.")
 @seed_option
 @click.option("--force", is_flag=True, help="Replace an existing page.")
 @json_option
@@ -344,10 +322,7 @@ def print_evaluation(found: SpanEvaluation) -> None:
     if controls:
         print_table(
             "Controls, which make no text worse: the share of them that is marked (less is better)",
-            [
-                [kind.kind.name, *_of_kind(kind.new.characters, "recall"), _marks(kind)]
-                for kind in controls
-            ],
+            [[kind.kind.name, *_recall(kind.new.characters), _marks(kind)] for kind in controls],
             header=["change", "texts", "characters", "new errors"],
         )
     if found.counts is not None:
@@ -404,8 +379,8 @@ def _print_kinds(kinds: list[KindAgreement]) -> None:
     print_table(title, rows, header=header)
 
 
-def _of_kind(found: SpanAgreement, rate: str) -> list[str]:
-    return [str(found.f1.n), estimate_text(getattr(found, rate))]
+def _recall(found: SpanAgreement) -> list[str]:
+    return [str(found.f1.n), estimate_text(found.recall)]
 
 
 def _marks(kind: KindAgreement) -> str:

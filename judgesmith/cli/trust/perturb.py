@@ -13,13 +13,11 @@ from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import used
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import (
-    Command,
     WholeNumber,
     dry_run_option,
     json_option,
     seed_option,
     shown_option,
-    together,
 )
 from judgesmith.cli.shared.places import OUTPUT, rows_place
 from judgesmith.cli.shared.printing import (
@@ -40,68 +38,56 @@ if TYPE_CHECKING:
     from judgesmith.programs.perturbing.perturber import PlannedCalls
 
 
-def _change_options(command: Command) -> Command:
-    """Add the options that say which texts are changed, and how."""
-    return together(
-        command,
-        click.option(
-            "--task",
-            metavar="NAME",
-            help="Task, which sets the perturbations: summarization, story_completion, "
-            "question_answering, dialogue or translation [default: stated by the rows].",
-        ),
-        shown_option(
-            "--kinds",
-            str,
-            "task,controls",
-            (
-                "Perturbations, such as reordering/minor, or the groups task, additions, controls "
-                "and all."
-            ),
-            metavar="KIND,…",
-        ),
-        click.option(
-            "--amount",
-            "amounts",
-            multiple=True,
-            metavar="KIND=NUMBER",
-            help="Places to change, such as character_typos/minor=20. Repeatable.",
-        ),
-        click.option(
-            "--check",
-            type=click.Choice(["words", "model"]),
-            default="words",
-            show_default=True,
-            help="Whether a model's paraphrases state the same facts: by their words, or ask it.",
-        ),
-        click.option(
-            "--originals",
-            "which",
-            type=click.Choice(["references", "responses"]),
-            help="Perturb one reference per source, or every response [default: references if "
-            "present].",
-        ),
-        click.option(
-            "--min-chars",
-            type=WholeNumber(0),
-            help="Exclude shorter texts [default: 151 for question_answering, 301 for translation, "
-            "else 0].",
-        ),
-        click.option(
-            "-n",
-            "--rows",
-            "sample",
-            type=WholeNumber(1),
-            help="Number of originals to sample [default: all].",
-        ),
-    )
-
-
 @tool("perturb", old_names={"--sample": "--rows"})
 @click.argument("data")
 @click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Output file.")
 @data_options
-@_change_options
+@click.option(
+    "--task",
+    metavar="NAME",
+    help="Task, which sets the perturbations: summarization, story_completion, "
+    "question_answering, dialogue or translation [default: stated by the rows].",
+)
+@shown_option(
+    "--kinds",
+    str,
+    "task,controls",
+    ("Perturbations, such as reordering/minor, or the groups task, additions, controls and all."),
+    metavar="KIND,…",
+)
+@click.option(
+    "--amount",
+    "amounts",
+    multiple=True,
+    metavar="KIND=NUMBER",
+    help="Places to change, such as character_typos/minor=20. Repeatable.",
+)
+@click.option(
+    "--check",
+    type=click.Choice(["words", "model"]),
+    default="words",
+    show_default=True,
+    help="Whether a model's paraphrases state the same facts: by their words, or ask it.",
+)
+@click.option(
+    "--originals",
+    "which",
+    type=click.Choice(["references", "responses"]),
+    help="Perturb one reference per source, or every response [default: references if present].",
+)
+@click.option(
+    "--min-chars",
+    type=WholeNumber(0),
+    help="Exclude shorter texts [default: 151 for question_answering, 301 for translation, "
+    "else 0].",
+)
+@click.option(
+    "-n",
+    "--rows",
+    "sample",
+    type=WholeNumber(1),
+    help="Number of originals to sample [default: all].",
+)
 @seed_option
 @model_options
 @dry_run_option
