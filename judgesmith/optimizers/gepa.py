@@ -79,7 +79,7 @@ class Feedback:
 
     def pairs_json(self) -> str:
         rated = np.flatnonzero(~np.isnan(self.said))
-        predicted = np.asarray([np.nan if v.score is None else v.score for v in self.verdicts])
+        predicted = np.asarray([v.score for v in self.verdicts], float)  # None is nan
         if np.count_nonzero(~np.isnan(predicted[rated])) < 2:
             return "[]"
         groups = self.rows.groups[rated].tolist() if self.within_sources else None

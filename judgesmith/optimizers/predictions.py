@@ -306,7 +306,7 @@ def _by_target(scales: Mapping[str, Scales]) -> Scales:
 
 
 def _points(judgements: Iterable[Judgement]) -> FloatArray:
-    return np.asarray([np.nan if one.score is None else one.score for one in judgements], float)
+    return np.asarray([one.score for one in judgements], float)  # None is nan
 
 
 def on_criterion(judgements: Iterable[Judgement], name: str) -> list[Judgement]:

@@ -521,14 +521,13 @@ def distribution(
     title: str,
     x_label: str = "",
     words: str = "",
-    names: tuple[str, str] = ("judge", "people"),
 ) -> Chart:
     """Return shares of values in ten bins; outlined, those of others in the same bins."""
     known, beside = ([one for one in given if math.isfinite(one)] for given in (scores, others))
     low, high = min([*known, *beside], default=0.0), max([*known, *beside], default=1.0)
     width = (high - low) / _BINS or 1.0
     bars, outlines = (_shares(given, low, width) for given in (known, beside))
-    header = ("from", "to", *names[: 1 + bool(beside)])
+    header = ("from", "to", *("judge", "people")[: 1 + bool(beside)])
     return Chart(
         title=title,
         x_label=x_label,

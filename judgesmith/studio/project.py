@@ -43,7 +43,6 @@ class ExportedRatings:
 
     rows: list[dict[str, Any]]
     n_stale: int
-    n_skipped: int
 
 
 class Project:
@@ -276,14 +275,13 @@ class Project:
             by_key.setdefault(one.key, []).append(one)
         n_random, n_rows = self._drawn()
         marks = self.store.marks()
-        n_stale = n_skipped = 0
+        n_stale = 0
         rows = []
         rated = "SELECT item FROM data.items WHERE rated OR key IN (SELECT key FROM ratings)"
         for (text,) in self.store.query(f"{rated} ORDER BY place"):
             item = RatedItem.model_validate_json(text)
             given = by_key.get(item.key, [])
             kept = [one for one in given if self._counts(one)]
-            n_skipped += sum(one.state == "skipped" for one in given)
             n_stale += sum(
                 one.state == "value" and not self._is_read(one.criterion, one.value)
                 for one in given
@@ -303,7 +301,7 @@ class Project:
             if mark == "never":
                 row[DEMONSTRATION] = mark
             rows.append(row)
-        return ExportedRatings(rows=rows, n_stale=n_stale, n_skipped=n_skipped)
+        return ExportedRatings(rows=rows, n_stale=n_stale)
 
     def _drawn(self) -> tuple[int, int]:
         """Return how many rows were drawn at random to be labelled, and from how many."""

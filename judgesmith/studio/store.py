@@ -352,12 +352,12 @@ class Store:
         found = self.query("SELECT key, mark, note FROM marks WHERE mark != '' OR note != ''")
         return {key: (mark, note) for key, mark, note in found}
 
-    def save_rubric(self, text: str, *, actor: str = "owner", why: str = "") -> int:
+    def save_rubric(self, text: str, *, why: str = "") -> int:
         """Keep a new version of the rubric, and return its number."""
         with self.writing() as db:
             cursor = db.execute(
                 "INSERT INTO rubrics (at, actor, text, why) VALUES (?, ?, ?, ?)",
-                (time.time(), actor, text, why),
+                (time.time(), "owner", text, why),
             )
             return int(cursor.lastrowid or 0)
 

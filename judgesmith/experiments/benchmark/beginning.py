@@ -42,7 +42,7 @@ GOOD = 0.75
 
 
 def best_responses(
-    dataset: DataSet, sources: Sequence[Sequence[int]], *, at_least: float = GOOD
+    dataset: DataSet, sources: Sequence[Sequence[int]]
 ) -> tuple[tuple[str, ...], ...]:
     """Return the good responses to each source that has no references."""
     lacking = [
@@ -56,7 +56,7 @@ def best_responses(
         return ((),) * len(sources)
 
     def best(rows: Sequence[int]) -> tuple[str, ...]:
-        good = [row for row in rows if values[row] >= at_least]
+        good = [row for row in rows if values[row] >= GOOD]
         return tuple(dataset[row].response for row in sorted(good, key=lambda row: -values[row]))
 
     return tuple(best(rows) if lacks else () for rows, lacks in zip(sources, lacking, strict=True))

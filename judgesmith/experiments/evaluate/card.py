@@ -78,14 +78,14 @@ def card_page(saved: AnySaved, rows: Sequence[JudgedRow]) -> str:
     return one_file("card.html", title=title, sections=card_sections(saved, rows))
 
 
-def card_sections(saved: AnySaved, rows: Sequence[JudgedRow], *, mark: str = "card") -> Markup:
-    """Return the sections of a card, without style and script; ``mark`` begins all ids."""
+def card_sections(saved: AnySaved, rows: Sequence[JudgedRow]) -> Markup:
+    """Return the sections of a card, without style and script."""
     judged = _Judged(saved, rows)
-    charts = [one.figure(f"{mark}-f{n}") for n, one in enumerate(judged.charts())]
+    charts = [one.figure(f"card-f{n}") for n, one in enumerate(judged.charts())]
     counts = judged.counts()
     articles, size = [], 0
     for number in range(len(rows)):
-        body = macro("texts.html", "judged_row", judged.shown(number), f"{mark}-r{number}")
+        body = macro("texts.html", "judged_row", judged.shown(number), f"card-r{number}")
         size += len(body.encode())
         if size > _FOR_ROWS:
             break
@@ -94,7 +94,6 @@ def card_sections(saved: AnySaved, rows: Sequence[JudgedRow], *, mark: str = "ca
         "judge.html",
         "card",
         saved,
-        mark=mark,
         verdict=verdict_line(saved),
         facts=list(_facts(saved, rows)),
         charts=charts,

@@ -221,16 +221,12 @@ class LabelComparison:
         around_zero = one.low <= 0 <= one.high
         return self.holm[name] <= 1 - one.confidence and not (around_zero or one.has_few_groups)
 
-    def better_by(self, name: str) -> Literal["a", "b"] | None:
-        """Return which judge clearly has the higher rate of that name."""
-        if not self.is_clear(name):
-            return None
-        return "a" if self.rates[name].value > 0 else "b"
-
     @property
     def better(self) -> Literal["a", "b"] | None:
         """Which judge's balanced accuracy is clearly higher."""
-        return self.better_by("balanced_accuracy")
+        if not self.is_clear("balanced_accuracy"):
+            return None
+        return "a" if self.rates["balanced_accuracy"].value > 0 else "b"
 
     def to_dict(self) -> dict[str, Any]:
         return {

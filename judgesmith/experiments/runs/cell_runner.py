@@ -74,7 +74,7 @@ def perspectives_held_out(
 ) -> dict[str, dict[str, Any]]:
     """Return what either perspective tells of the rows held out, by its name, ready for JSON."""
     subset = dataset.subset(places.tolist())
-    values = np.asarray([np.nan if one.score is None else one.score for one in judged], float)
+    values = np.asarray([one.score for one in judged], float)  # None is nan
     scores = Scores(
         values=values,
         problems=tuple(one.cause for one in judged),
@@ -236,13 +236,13 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def answers_behind(rows: Sequence[Placed], scores: Scores) -> float | None:
     """Return how many answers a cached judgement rests on, on average."""
-    own = [row.get("outputs") for _, row in rows if _names(row) == (scores.label, scores.criterion)]
+    own = [
+        row.get("outputs")
+        for _, row in rows
+        if row.get("judge") == scores.label and row.get("criterion") == scores.criterion
+    ]
     counts = [len(one) for one in own if isinstance(one, list)]
     return fmean(counts) if counts and len(counts) == len(own) and all(counts) else None
-
-
-def _names(row: Mapping[str, object]) -> tuple[object, object]:
-    return row.get("judge"), row.get("criterion")
 
 
 _CONCURRENCY = 32
@@ -453,8 +453,9 @@ class Maker:
 
     def _panel(self, cell: Cell) -> Made:
         dataset, targets, places = self._rows(cell)
-        results = [self.folder.result(one) for one in self._members(cell)]
-        rows = [self.folder.scores(one) for one in self._members(cell)]
+        members = [self._by_id[name] for name in cell.members]
+        results = [self.folder.result(one) for one in members]
+        rows = [self.folder.scores(one) for one in members]
         assert all(results)  # their turn came before
         known = [one for one in results if one is not None]
         judged, scale, places = combined_scores(
@@ -500,9 +501,6 @@ class Maker:
             perspectives=self.spec.perspectives,
             aggregate=data.aggregate if "aggregate" in data.said else None,
         )
-
-    def _members(self, cell: Cell) -> list[Cell]:
-        return [self._by_id[name] for name in cell.members]
 
     def _rows(self, cell: Cell) -> tuple[DataSet, Targets, Places]:
         """Return the set, the target and the rows held out, where nothing is compiled."""

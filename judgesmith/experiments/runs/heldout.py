@@ -85,8 +85,8 @@ def score_rows(
 def table_of_rows(rows: Sequence[Mapping[str, Any]]) -> PredictionTable:
     """Return the table of rows that ``score_rows`` made."""
     return PredictionTable(
-        predicted=_numbers(row["score"] for row in rows),
-        human=_numbers(row["human"] for row in rows),
+        predicted=np.asarray([row["score"] for row in rows], dtype=float),
+        human=np.asarray([row["human"] for row in rows], dtype=float),
         sources=np.asarray([row["group"] for row in rows], dtype=np.intp),
         systems=np.asarray([str(row["system_id"]) for row in rows]),
         problems=tuple(value_in(row)[1] for row in rows),
@@ -171,10 +171,6 @@ def labels_held_out(
     }
 
 
-def _numbers(values: Any) -> NDArray[np.float64]:
-    return np.asarray([np.nan if one is None else one for one in values], dtype=float)
-
-
 def combined_scores(
     members: Mapping[str, Sequence[Mapping[str, Any]]],
     scales: Sequence[Sequence[float] | None],
@@ -214,7 +210,5 @@ def combined_scores(
 
 
 def _column(rows: Sequence[Mapping[str, Any]], scale: Sequence[float] | None) -> np.ndarray:
-    values = np.asarray(
-        [np.nan if row["score"] is None else row["score"] for row in rows], dtype=float
-    )
+    values = np.asarray([row["score"] for row in rows], dtype=float)  # None is nan
     return values if scale is None else (values - scale[0]) / (scale[1] - scale[0])

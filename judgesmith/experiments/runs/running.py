@@ -239,29 +239,21 @@ class _Run:
         """Run a cell if it is its turn; return whether nothing is left to do about it."""
         if self._is_done(cell) or cell.id in self.unfinished:
             return True
-        turn = self._turn_of(cell)
-        if turn is None or cell.id in self.unfinished:
-            return turn is not None
-        if turn:
-            return self._claimed(cell, lambda: self._fail(cell, turn, kind="PanelError"))
+        lacking = next(
+            (one for one in cell.members if not self.folder.is_finished(self.by_id[one])), None
+        )
+        if lacking in self.unfinished:
+            self.unfinished[cell.id] = _NO_MEMBER.format(lacking)
+            return True
+        if lacking is not None:
+            reason = _NO_MEMBER.format(lacking)
+            return self._is_done(self.by_id[lacking]) and self._claimed(
+                cell, lambda: self._fail(cell, reason, kind="PanelError")
+            )
         if cell.id in self.asks and self.spent:
             self.unfinished[cell.id] = "the budget had ended before its turn came"
             return True
         return self._claimed(cell, lambda: self._made(cell))
-
-    def _turn_of(self, cell: Cell) -> str | None:
-        """Return why a cell cannot be run, nothing if it can; None while its members are run."""
-        for name in cell.members:
-            member = self.by_id[name]
-            if self.folder.is_finished(member):
-                continue
-            if name in self.unfinished:
-                self.unfinished[cell.id] = _NO_MEMBER.format(name)
-                return ""
-            if not self._is_done(member):
-                return None
-            return _NO_MEMBER.format(name)
-        return ""
 
     def _is_done(self, cell: Cell) -> bool:
         """Say whether somebody has finished a cell, or failed to since this process began."""

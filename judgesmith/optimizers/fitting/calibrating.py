@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal, Unpack
 
@@ -168,7 +168,7 @@ class Calibrator(JudgeOptimizer):
             n_margin=0,
             n_sources_margin=0,
         )
-        points = _floats(calibrated(one, plain).score for one in second_said)
+        points = np.asarray([calibrated(one, plain).score for one in second_said], float)
         found = conformal_margin(
             second.human, points, sources=second.groups, confidence=self.confidence
         )
@@ -192,7 +192,7 @@ class Calibrator(JudgeOptimizer):
     def _way(
         self, rows: Rows, said: Sequence[Judgement]
     ) -> tuple[FloatArray, tuple[tuple[float, ...], tuple[float, ...]]]:
-        x = _floats(one.score for one in said)
+        x = np.asarray([one.score for one in said], float)
         scored = np.isfinite(x)
         n = int(scored.sum())
         if n < FEWEST_ROWS or np.ptp(x[scored]) == 0:
@@ -247,7 +247,7 @@ class Calibrator(JudgeOptimizer):
         kind, doubts = self._doubts(said)
         found = certified_threshold(
             np.abs(points - rows.human),
-            certainty=-_floats(doubts),
+            certainty=-np.asarray(doubts, float),
             max_risk=self.within,
             largest_loss=largest,
             sources=rows.groups,
@@ -283,7 +283,3 @@ class Calibrator(JudgeOptimizer):
             hint="leave within "
             "out, or calibrate a panel of two members, or a judge that scores criteria.",
         )
-
-
-def _floats(scores: Iterable[float | None]) -> FloatArray:
-    return np.asarray([np.nan if one is None else one for one in scores], float)

@@ -268,7 +268,7 @@ def columns_of(scores: Sequence[Sequence[float | None]], n_rows: int) -> FloatAr
     for one in scores:
         if len(one) != n_rows:
             raise InputError(f"expected one score per row, {n_rows}; got {len(one)}.")
-    return np.asarray([[np.nan if x is None else x for x in one] for one in scores], float).T
+    return np.asarray([[*one] for one in scores], float).T  # None is nan
 
 
 class PanelSelection(CrossValidatedFit):
