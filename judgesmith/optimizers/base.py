@@ -14,6 +14,7 @@ import numpy as np
 from dspy.teleprompt import Teleprompter
 
 from judgesmith.errors import InputError
+from judgesmith.front_door import public
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
@@ -118,6 +119,9 @@ class JudgeOptimizer(Teleprompter):
         super().__init_subclass__(**more)
         if "compile" in cls.__dict__:
             cls.compile = _with_bar(cls.__dict__["compile"])
+        if "__init__" in cls.__dict__:
+            takes = public(cls.__name__, sorted(SearchSettings.__optional_keys__))
+            cls.__init__ = takes(cls.__dict__["__init__"])  # type: ignore[method-assign]
 
     def judged(self, judge: JudgeLike, rows: Rows) -> list[Judgement]:
         return score_batch(

@@ -241,3 +241,57 @@ def test_a_module_that_runs_as_it_is_has_no_probabilities_to_weigh():
     weighed = {**judge.protocol.model_dump(), "weighting": "probabilities"}
     with pytest.raises(ValueError, match="without probabilities"):
         type(judge.protocol).model_validate(weighed)
+
+
+@pytest.mark.parametrize(
+    ("module", "predictor"),
+    [
+        (dspy.ChainOfThought("source, response -> score: int"), "whole"),
+        (Thinks("question, answer -> rating: int"), "module.rate.predict"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_our_optimizers_and_those_of_dspy_show_examples_in_a_wrapped_question(
+    module, predictor, lm
+):
+    examples = judgesmith.to_examples("sample")
+    judge = judgesmith.wrap(module, scale="1..5")
+    for optimizer in (
+        judgesmith.RandomDemonstrationSearch(n_trials=4, confirm=None, lm=lm),
+        dspy.BootstrapFewShot(
+            metric=lambda *_: True, max_bootstrapped_demos=2, max_labeled_demos=0
+        ),
+    ):
+        found = optimizer.compile(judge, trainset=examples)
+        shown = found.protocol.demonstrations[predictor]
+        assert all(1 <= list(one.outputs.values())[-1] <= 5 for one in shown)
+        assert {"source", "response"} <= {*shown[0].inputs} or {"question"} <= {*shown[0].inputs}
+        assert found(**TEXTS).problem is None
+    runs = [one for one in shown if one.kind == "bootstrapped"]
+    assert len(runs) == 2
+    assert all(len(one.outputs) == 2 for one in runs)
+
+
+def test_ratings_are_no_examples_for_a_module_with_code_between():
+    search = judgesmith.RandomDemonstrationSearch(n_trials=2)
+    with pytest.raises(judgesmith.InputError, match=r"Steps does more than.*optimizer='miprov2'"):
+        search.compile(own_steps(), trainset=judgesmith.to_examples("sample"))
+
+
+def test_a_module_in_the_place_of_a_judge_is_answered_with_the_call_that_wraps_it():
+    module, data = Steps(), judgesmith.read("sample")
+    calls = [
+        lambda: judgesmith.compile(data, judge=module),
+        lambda: judgesmith.evaluate(module, data),
+        lambda: judgesmith.compare(module, module, data),
+        lambda: judgesmith.score_batch(module, data),
+        lambda: judgesmith.as_metric(module),
+        lambda: judgesmith.RandomDemonstrationSearch().compile(
+            module, trainset=judgesmith.to_examples(data)
+        ),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=r"expected a judge.*judgesmith.wrap\(Steps, scale="):
+            call()
+    with pytest.raises(TypeError, match=r"RandomDemonstrationSearch.* no argument 'n_candidates'"):
+        judgesmith.RandomDemonstrationSearch(n_candidates=3)

@@ -91,6 +91,7 @@ from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedCalibra
 from judgesmith.programs.artifacts.test_rows import JudgedRow
 from judgesmith.programs.families.ensemble.judges import AnyJudge, Panel, leaves_of
 from judgesmith.programs.families.ensemble.members import calibrated
+from judgesmith.programs.judging.executors import no_judge
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.registry import family_of, with_roles
 from judgesmith.programs.judging.rows import usd_of
@@ -411,6 +412,8 @@ def _given(
     chosen = {name: value for name, value in choices.items() if name not in reading}
     if isinstance(judge := chosen.get("judge"), Judge):
         chosen |= {"judge": judge.protocol.judge, "protocol": judge.protocol}
+    elif not isinstance(judge, str | None):
+        raise no_judge(judge, "judgesmith.compile", "a judge, or the name of a family")
     try:
         return CompileSettings(**{**(settings or {}), **chosen}), reading
     except InputError as fault:

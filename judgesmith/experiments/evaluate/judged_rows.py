@@ -21,6 +21,7 @@ from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite, load_saved
 from judgesmith.programs.families.ensemble.judges import AnyJudge, CompositeJudge
+from judgesmith.programs.judging.executors import no_judge
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.results.progress import OnProgress
@@ -67,10 +68,8 @@ def as_judge(given: JudgeGiven, caller: str) -> AnyJudge | AnySaved:
     if isinstance(given, str | Path):
         return load_saved(given)
     if not isinstance(given, AnyJudge | AnySaved):
-        raise TypeError(
-            f"judgesmith.{caller}: expected a judge, the folder of one, or what judgesmith.compile "
-            f"returned; got {type(given).__name__}."
-        )
+        kinds = "a judge, the folder of one, or what judgesmith.compile returned"
+        raise no_judge(given, f"judgesmith.{caller}", kinds)
     return given
 
 

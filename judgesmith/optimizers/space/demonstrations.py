@@ -21,6 +21,7 @@ from judgesmith.programs.families.active_critic import (
     question_names,
 )
 from judgesmith.programs.families.verdict import VerdictConfig, verdict_forms, verdict_inputs
+from judgesmith.programs.families.wrapped import ModuleConfig, WrappedConfig, rated_question
 from judgesmith.programs.features import lexical_features
 from judgesmith.programs.judging.answers import LEFT_OUT
 from judgesmith.programs.judging.logprobs import as_stated
@@ -37,7 +38,8 @@ NEAR = 10.0  # a run is kept when its overall is this near to the human score, o
 FEWEST_KEPT = 25  # with fewer runs that near, the nearest ones are kept up to this number
 
 Shown = Mapping[str, tuple[Demonstration, ...]]
-ShowingConfig = ActiveCriticConfig | VerdictConfig  # of judges that show rated examples
+ShowingConfig = ActiveCriticConfig | VerdictConfig | WrappedConfig | ModuleConfig
+"""Of judges that show rated examples."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,6 +81,8 @@ class Pool:
     ) -> Shown:
         """Return the rows in ``order`` by question, those in ``with_runs`` with their runs."""
         bootstrapped = set(with_runs)
+        if isinstance(protocol, WrappedConfig | ModuleConfig):
+            return self._rated(protocol, order, bootstrapped)
         shown = {}
         for question in _questions_of(protocol):
             drawn = [
@@ -121,6 +125,25 @@ class Pool:
             return None
         kind = "bootstrapped" if bootstrapped else "labelled"
         return Demonstration.model_validate({"inputs": inputs, "outputs": outputs, "kind": kind})
+
+    def _rated(
+        self, protocol: WrappedConfig | ModuleConfig, order: Sequence[int], runs: set[int]
+    ) -> Shown:
+        """Return rows in the only question of a wrapped signature or module."""
+        asked = rated_question(protocol)
+        assert asked is not None  # refused by demonstrated
+        shown = []
+        for row in order:
+            item, run = self.rows.items[row], self.runs[row] if row in runs else None
+            percent = self.rows.percent()[row] if run is None else run.raw
+            words = self.rows.words(row) if run is None else run.explanation
+            told = {asked.words: words} if asked.words and words else {}
+            outputs = {**told, asked.score: level_of(percent or 0.0, protocol.answers)}
+            inputs = {field: getattr(item, text) for text, field in asked.texts.items()}
+            kind = "labelled" if run is None else "bootstrapped"
+            given = {"inputs": inputs, "outputs": outputs, "kind": kind}
+            shown.append(Demonstration.model_validate(given))
+        return {asked.predictor: tuple(shown)} if shown else {}
 
     def _decided(
         self, protocol: VerdictConfig, question: str, row: int, bootstrapped: bool
@@ -190,7 +213,13 @@ def label_in(item: RatedItem, percent: float, answers: Scale) -> str | None:
 
 
 def demonstrated(protocol: JudgeConfig) -> ShowingConfig:
-    if not isinstance(protocol, ActiveCriticConfig | VerdictConfig):
+    if isinstance(protocol, ModuleConfig) and rated_question(protocol) is None:
+        raise InputError(
+            f"{protocol.module} does more than ask its only predictor for a score, so ratings are "
+            "no examples of its answers; compile it with optimizer='miprov2' or DSPy's "
+            "BootstrapFewShot, which show its own runs."
+        )
+    if not isinstance(protocol, ShowingConfig):
         raise InputError(
             f"a {protocol.judge} judge shows no graded examples; search none for it, or use an "
             "active-critic judge."
@@ -198,7 +227,7 @@ def demonstrated(protocol: JudgeConfig) -> ShowingConfig:
     return protocol
 
 
-def _questions_of(protocol: ShowingConfig) -> Iterable[str]:
+def _questions_of(protocol: ActiveCriticConfig | VerdictConfig) -> Iterable[str]:
     if isinstance(protocol, VerdictConfig):
         return verdict_forms(protocol)
     return question_names(protocol)
@@ -206,6 +235,9 @@ def _questions_of(protocol: ShowingConfig) -> Iterable[str]:
 
 def has_runs(protocol: ShowingConfig) -> bool:
     """Whether examples may be shown with what a judge made of them, and not with ratings alone."""
+    if isinstance(protocol, WrappedConfig | ModuleConfig):
+        asked = rated_question(protocol)
+        return asked is not None and asked.words is not None
     return isinstance(protocol, VerdictConfig) or protocol.variant != "vanilla"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args, get_origin
 
 from pydantic import Field, model_validator
@@ -97,6 +98,7 @@ WRAPPED = JudgeFamily(
     inputs=lambda protocol, question: {},
     space=wrapped_space,
     judge="judgesmith.programs.families.modules:WrappedJudge",
+    has_demonstrations=True,
     is_portable=True,
 )
 
@@ -151,6 +153,33 @@ MODULE = JudgeFamily(
     judge="judgesmith.programs.families.modules:ModuleJudge",
     runs_code=True,
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedQuestion:
+    """The one question for a score: its field for each text of a judge, the score and its words."""
+
+    predictor: str
+    texts: Mapping[str, str]
+    score: str
+    words: str | None
+
+
+def rated_question(protocol: WrappedConfig | ModuleConfig) -> RatedQuestion | None:
+    """Return what rated examples can be shown in; None where a module does more than ask once."""
+    if isinstance(protocol, WrappedConfig):
+        words = "explanation" if "explanation" in protocol.question.descriptions else None
+        texts = {name: name for name in protocol.question.texts}
+        return RatedQuestion(predictor="whole", texts=texts, score="score", words=words)
+    named = _predictors(protocol.live) if protocol.live is not None else {}
+    for name, one in named.items():
+        asked, outputs = one.signature.input_fields, list(one.signature.output_fields)
+        texts = {text: field for text, field in protocol.inputs.items() if field in asked}
+        others = [field for field in outputs if field != protocol.output]
+        if len(named) == 1 and len(texts) == len(asked) and len(others) == len(outputs) - 1 < 2:
+            words = others[0] if others else None
+            return RatedQuestion(predictor=name, texts=texts, score=protocol.output, words=words)
+    return None
 
 
 @public("judgesmith.wrap")

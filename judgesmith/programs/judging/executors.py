@@ -263,6 +263,14 @@ def another_model(judge: object, lm: AnyModel) -> Note | None:
     return binding.another({name: str(own.get(name, lm).model) for name in asking.templates()})
 
 
+def no_judge(given: object, caller: str, expected: str = "a judge") -> TypeError:
+    """Return that a public function got something else in a judge's place, and what to call."""
+    name = getattr(given, "__name__", type(given).__name__)
+    can_be_wrapped = hasattr(given, "named_predictors") or hasattr(given, "output_fields")
+    remedy = f". Wrap it: judgesmith.wrap({name}, scale='1..5')" if can_be_wrapped else ""
+    return TypeError(f"{caller}: expected {expected}; got {name}{remedy}.")
+
+
 def with_own_models(judge: AnyJudge, lm: AnyModel | str | None) -> tuple[AnyJudge, AnyModel]:
     if lm is not None:
         return judge, as_model(lm)

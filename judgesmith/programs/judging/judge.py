@@ -14,7 +14,7 @@ from judgesmith.front_door import public
 from judgesmith.programs.judging.adapter import on_own_scale
 from judgesmith.programs.judging.answers import demonstration_of, shown_example
 from judgesmith.programs.judging.dspy_executor import AskingModule
-from judgesmith.programs.judging.executors import another_model
+from judgesmith.programs.judging.executors import another_model, no_judge
 from judgesmith.programs.judging.metric import AsMetric
 from judgesmith.programs.judging.program import JudgeProgram, with_note
 from judgesmith.programs.judging.registry import (
@@ -563,6 +563,4 @@ class FamilyJudge(Judge):
 
 def check_judge(student: object) -> None:
     if not isinstance(student, Judge):
-        raise TypeError(
-            f"expected a judge, such as judgesmith.ActiveCritic(); got {type(student).__name__}."
-        )
+        raise no_judge(student, "student")

@@ -26,6 +26,7 @@ from judgesmith.programs.judging.executors import (
     JudgeLike,
     RequestSlots,
     calls_per_item,
+    no_judge,
     with_own_models,
 )
 from judgesmith.programs.judging.program import RequestProgram, cause_of
@@ -346,6 +347,8 @@ def iter_scores(
         return work_each(
             work, items, concurrency=concurrency, on_progress=on_progress, ordered=ordered
         )
+    if not any(hasattr(judge, one) for one in ("scale", "protocol", "steps")):
+        raise no_judge(judge, "judgesmith.score_batch")
     asked, lm = with_own_models(judge, lm)
     if judges_sources(asked):
         return iter_source_scores(
