@@ -114,7 +114,7 @@ class DataSet(Result):
         """
         state = hashlib.blake2b(digest_size=16)
         for item in self.items:
-            row = [item.source_id, item.system_id, item.key, item.references]
+            row = [*item.ids, item.references]
             rated = {c: [r, str(item.scale.get(c))] for c, r in item.human.items()}
             stated = item.extra.get(DEFINITIONS)
             more: list[object] = [] if stated is None else [repr(stated)]

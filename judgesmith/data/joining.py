@@ -16,7 +16,7 @@ from judgesmith.data.formats.opening import open_rows, options_of
 from judgesmith.data.formats.raw import ReadOptions
 from judgesmith.data.items import DataSet
 from judgesmith.data.labels import LabelsGiven
-from judgesmith.data.problems import DataError, Problem, shown_value
+from judgesmith.data.problems import DataError, shown_value
 from judgesmith.data.reading import ColumnsGiven, read_part
 from judgesmith.data.rows import ScaleGiven, given_scales
 from judgesmith.data.sheets.ratings import (
@@ -31,7 +31,6 @@ from judgesmith.data.sheets.ratings import (
 from judgesmith.errors import InputError
 from judgesmith.signatures import RatedItem, Scale
 
-_Row = tuple[str, str, str]
 """Source, system and texts of a row."""
 
 
@@ -119,15 +118,15 @@ class _Joined:
         """Add the rows of a file that is no sheet."""
         self._begin(name, part)
         self.notes += part.notes
-        own: set[_Row] = set()
+        own: set[tuple[str, str, str]] = set()
         for number, item in enumerate(part.items):
-            row: Any = _row_of(item)
+            row: Any = item.ids
             if row in self.items and row not in own:
                 self.n_twice += 1
                 self._rate(row, item, name)
                 continue
             # One file may repeat a row without a system; reading it said so.
-            own.add(_row_of(item))
+            own.add(item.ids)
             row = (*row, name, number) if row in self.items else row
             self._put(row, item, name)
 
@@ -142,7 +141,7 @@ class _Joined:
                 by_texts.setdefault(key, []).append(row)
         lost = []
         for item in part.items:
-            row = _row_of(item)
+            row = item.ids
             rows = by_texts.setdefault(stated_key(item) or item.key, [])
             same = [one for one in rows if one[:2] == row[:2]]
             if not rows:
@@ -156,15 +155,11 @@ class _Joined:
                 self._rate(its, item, "", of=name)
         strays = Strays.among(lost)
         if strays.cut:
-            raise DataError(
-                [
-                    Problem(
-                        where=name,
-                        field="key",
-                        expected="whole texts (name the file that they were chosen from, too)",
-                        came=f"{len(strays.cut)} that the sheet had no room for",
-                    )
-                ]
+            raise DataError.of(
+                where=name,
+                field="key",
+                expected="whole texts (name the file that they were chosen from, too)",
+                came=f"{len(strays.cut)} that the sheet had no room for",
             )
         self.notes += [note for note in strays.notes() if note not in self.notes]
 
@@ -204,21 +199,13 @@ class _Joined:
         for criterion, scale in part.scales.items():
             other, known = self.scales.setdefault(criterion, (name, scale))
             if (known.low, known.high, known.labels) != (scale.low, scale.high, scale.labels):
-                raise DataError(
-                    [
-                        Problem(
-                            where=name,
-                            field=criterion,
-                            expected=f"the scale {known} that {other} has (say --scale "
-                            f"{criterion}=LOW..HIGH, or rate on one scale)",
-                            came=str(scale),
-                        )
-                    ]
+                raise DataError.of(
+                    where=name,
+                    field=criterion,
+                    expected=f"the scale {known} that {other} has (say --scale "
+                    f"{criterion}=LOW..HIGH, or rate on one scale)",
+                    came=str(scale),
                 )
-
-
-def _row_of(item: RatedItem) -> _Row:
-    return item.source_id, item.system_id, item.key
 
 
 def _with_ratings(known: RatedItem, item: RatedItem) -> RatedItem:
@@ -269,4 +256,4 @@ def _twice(name: str, item: RatedItem, criterion: str, other: str) -> DataError:
     whose = ", ".join(shown_value(one) for one in (item.source_id, item.system_id) if one)
     expected = "items that are rated in one file only, or in copies of one sheet"
     came = f"a rating of {whose or 'a row without ids'}, which {other} has, too"
-    return DataError([Problem(where=name, field=criterion, expected=expected, came=came)])
+    return DataError.of(where=name, field=criterion, expected=expected, came=came)

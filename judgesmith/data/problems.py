@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Self
 
 from judgesmith.errors import InputError
 
@@ -80,6 +81,11 @@ class DataError(InputError):
         self.problems = tuple(problems)
         super().__init__(listed(self.problems, ("problem", "problems"), "data", SHOWN))
 
+    @classmethod
+    def of(cls, where: str, field: str, expected: str, came: str) -> Self:
+        """Return the error for one problem."""
+        return cls([Problem(where=where, field=field, expected=expected, came=came)])
+
     def __reduce__(self) -> tuple[type[DataError], tuple[tuple[Problem, ...]]]:
         """Keep the problems when the error crosses a process."""
         return type(self), (self.problems,)
@@ -87,7 +93,7 @@ class DataError(InputError):
 
 def nothing_in(name: str) -> DataError:
     """Return the error for a file, or whatever ``name`` is, that holds no rows."""
-    return DataError([Problem(where=name, field="file", expected="at least one row", came="none")])
+    return DataError.of(where=name, field="file", expected="at least one row", came="none")
 
 
 def shown_value(value: object) -> str:

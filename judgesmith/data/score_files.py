@@ -287,15 +287,11 @@ def read_scores(
     """
     found = read_recorded(path, dataset, judge=judge, criterion=criterion, target=target)
     if isinstance(found, PairedAnswers):
-        raise DataError(
-            [
-                Problem(
-                    where=found.file,
-                    field="system_id",
-                    expected="scores of single rows",
-                    came=f"comparisons of two ({found.example}), which evaluate alone can read",
-                )
-            ]
+        raise DataError.of(
+            where=found.file,
+            field="system_id",
+            expected="scores of single rows",
+            came=f"comparisons of two ({found.example}), which evaluate alone can read",
         )
     return found
 

@@ -98,7 +98,7 @@ def only_one(
         f"one of {', '.join(names)} (say which with {hint})" if names else f"no {field} to be named"
     )
     came = shown_value(wanted)
-    raise DataError([Problem(where=where, field=field, expected=expected, came=came)])
+    raise DataError.of(where=where, field=field, expected=expected, came=came)
 
 
 def given_in(where: str, row: Mapping[str, Any]) -> Given | Problem:
@@ -163,9 +163,7 @@ class RecordedLabel:
         if label is None:
             expected = f"one of the labels {', '.join(scale.labels)}, or unsure or n/a"
             came = shown_value(self.label)
-            raise DataError(
-                [Problem(where=self.where, field="label", expected=expected, came=came)]
-            )
+            raise DataError.of(where=self.where, field="label", expected=expected, came=came)
         certain = scale.read(label) if scale.ordered else float(label == scale.positive)
         return Judgement(
             score=certain if judgement.score is None else judgement.score,
@@ -356,15 +354,11 @@ def _files_of(folder: Path) -> list[Path]:
         record = json.loads(place.read_text(encoding="utf-8"))
         names = [Path(one["output"]).name for one in record["files"]]
     except (ValueError, KeyError, TypeError, RecursionError) as fault:
-        raise DataError(
-            [
-                Problem(
-                    where=str(place),
-                    field="file",
-                    expected="the record of a folder of scores",
-                    came="something else (name the files in the folder themselves)",
-                )
-            ]
+        raise DataError.of(
+            where=str(place),
+            field="file",
+            expected="the record of a folder of scores",
+            came="something else (name the files in the folder themselves)",
         ) from fault
     return [folder / one for one in names]
 

@@ -77,6 +77,11 @@ class RatedItem(FrozenModel):
         return text_key(self.source, self.context, self.response)
 
     @property
+    def ids(self) -> tuple[str, str, str]:
+        """Source, system and key, which tell rows of a dataset apart."""
+        return self.source_id, self.system_id, self.key
+
+    @property
     def texts(self) -> dict[str, str | None]:
         """What is judged, by the names under which questions show it."""
         return {"source": self.source, "context": self.context, "response": self.response}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgesmith.cli.shared.agreement import estimate_text
+from judgesmith.cli.shared.agreement import estimate_text, three_digits
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, load_data, target_options
 from judgesmith.cli.shared.faults import OptionError, blaming
@@ -247,15 +247,11 @@ def _print_differences(differences: Sequence[PassRateDifference], rates: PassRat
     header = ["", *(_KINDS[kind] for kind in kinds), "reliable"]
     print_table("Differences, paired by source", rows, header=header)
     untested = [_label(one.system) for one in rates.systems if not one.is_tested]
-    p_values = f"TPR p {_p(rates.equal_tpr)}, TNR p {_p(rates.equal_tnr)}"
+    p_values = f"TPR p {three_digits(rates.equal_tpr)}, TNR p {three_digits(rates.equal_tnr)}"
     verdict = "no difference is shown" if rates.is_equal else "they differ"
     if untested:
         verdict += f"; too few labels to test {', '.join(untested)}"
     say_under("equal in all systems", f"{p_values}: {verdict}")
-
-
-def _p(value: float) -> str:
-    return "undefined" if value != value else f"{value:.3f}"
 
 
 def _label(system: object) -> str:

@@ -28,17 +28,13 @@ from judgesmith.data.convert.traces import (
 from judgesmith.data.formats.opening import ending_of
 from judgesmith.data.formats.raw import RawRows, Row
 from judgesmith.data.formats.text import LONGEST_LINE
-from judgesmith.data.problems import DataError, Problem, shown_value
+from judgesmith.data.problems import DataError, shown_value
 
 _GRADES = ("N", "I", "P", "C")
 """What Inspect's scorers say in place of a number, worst first."""
 
 _HEADER = " header"  # no field of a sample is called so
 _AS_JSON = "'inspect log convert LOG.eval --to json --output-dir DIR' writes one"
-
-
-def _refused(where: str, field: str, expected: str, came: str) -> DataError:
-    return DataError([Problem(where=where, field=field, expected=expected, came=came)])
 
 
 def _packed_log(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
@@ -49,18 +45,18 @@ def _packed_log(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
         with zipfile.ZipFile(stream) as log:
             if any(one.file_size > LONGEST_LINE for one in log.infolist()):
                 expected = f"samples of at most {LONGEST_LINE // 2**20} MiB"
-                raise _refused(raw.name, "file", expected, "larger ones")
+                raise DataError.of(raw.name, "file", expected, "larger ones")
             header = json.loads(log.read("header.json"))
             samples = [one for one in log.namelist() if one.startswith("samples/")]
             for number, name in enumerate(samples, start=1):
                 yield number, {**json.loads(log.read(name)), _HEADER: header}
     except NotImplementedError as error:
         expected = f"a log that Python can unpack, or one as JSON ({_AS_JSON})"
-        raise _refused(raw.name, "file", expected, str(error)) from error
+        raise DataError.of(raw.name, "file", expected, str(error)) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, RecursionError) as error:
         expected = f"a whole log of a run that ended, or one as JSON ({_AS_JSON})"
         came = "another kind of file, or a damaged one"
-        raise _refused(raw.name, "file", expected, came) from error
+        raise DataError.of(raw.name, "file", expected, came) from error
 
 
 def _plain_log(raw: RawRows, document: Any) -> Iterator[Row]:
@@ -85,7 +81,7 @@ def _inspect_traces(files: PublishedFiles) -> Iterator[Traced]:
             run = part_of(sample[_HEADER], "eval")
             if version not in (1, 2):
                 expected = f"version 1 or 2 of a log ({_AS_JSON})"
-                raise _refused(path.name, "version", expected, shown_value(version))
+                raise DataError.of(path.name, "version", expected, shown_value(version))
             given = list(_inspect_assessments(sample))
             here = [str(one.criterion) for one in given if one.by == files.assessor]
             stated = {name: labels[name] for name in here if name in labels}
@@ -210,7 +206,7 @@ def _promptfoo_results(raw: RawRows, document: Any) -> Iterator[Row]:
     version = part_of(results, "version")
     if not isinstance(part_of(results, "results"), list) or version not in (None, 1, 2, 3, 4):
         expected = "results.results of version 1 to 4, as 'promptfoo export eval ID -o OUT.json'"
-        raise _refused(raw.name, "results", expected, f"version {shown_value(version)}")
+        raise DataError.of(raw.name, "results", expected, f"version {shown_value(version)}")
     yield from listed_in("results", "results")(raw, document)
 
 

@@ -184,7 +184,7 @@ def check_form(raw: RawRows, cells: Mapping[str, Any], needed: Sequence[str]) ->
         more = ", …" if len(names) > _MOST_NAMED else ""
         expected = f"{', '.join(needed)}, as in the published file"
         came = f"{', '.join(names[:_MOST_NAMED]) or 'none'}{more} (no {', '.join(missing)})"
-        raise DataError([Problem(where=raw.name, field="fields", expected=expected, came=came)])
+        raise DataError.of(where=raw.name, field="fields", expected=expected, came=came)
 
 
 def whole_document(

@@ -25,7 +25,7 @@ from judgesmith.data.convert.records import (
 )
 from judgesmith.data.formats.raw import RawRows, Row
 from judgesmith.data.formats.text import text_lines
-from judgesmith.data.problems import DataError, Problem
+from judgesmith.data.problems import DataError
 
 _REFERENCE = "reference"
 _BACKGROUND = re.compile(
@@ -78,7 +78,7 @@ def _sumpubmed_rows(about: Conversion, files: PublishedFiles) -> Iterator[Conver
 
 
 def _misnamed(path: Path, expected: str) -> DataError:
-    return DataError([Problem(where=path.name, field="name", expected=expected, came=path.name)])
+    return DataError.of(where=path.name, field="name", expected=expected, came=path.name)
 
 
 SUMPUBMED = Conversion(
@@ -167,7 +167,7 @@ def _wmt22_rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedR
         came = f"{len(lines[1])}, and {sources[0].name} has {len(lines[0])}"
         expected = "as many lines as there are sources"
         where = references[0].name
-        raise DataError([Problem(where=where, field="lines", expected=expected, came=came)])
+        raise DataError.of(where=where, field="lines", expected=expected, came=came)
     for number, (source, reference) in enumerate(zip(*lines, strict=True), start=1):
         text = reference.text("text")
         if len(text) <= _LONG_TRANSLATION:

@@ -37,7 +37,7 @@ from judgesmith.data.convert.records import (
     whole_document,
 )
 from judgesmith.data.formats.raw import RawRows
-from judgesmith.data.problems import DataError, Problem, shown_value
+from judgesmith.data.problems import DataError, shown_value
 from judgesmith.signatures.scale import Scale
 
 _SUMMEVAL_SCALES = {
@@ -268,7 +268,7 @@ def _newsroom_instances(raw: RawRows, document: Any) -> Iterator[tuple[int, dict
     rows = document.get("instances") if isinstance(document, dict) else None
     if not isinstance(rows, list):
         expected, came = "an object with a list of instances", shown_value(document)
-        raise DataError([Problem(where=raw.name, field="file", expected=expected, came=came)])
+        raise DataError.of(where=raw.name, field="file", expected=expected, came=came)
     for number, row in enumerate(rows, start=1):
         if isinstance(row, dict):
             yield number, row

@@ -20,7 +20,7 @@ from judgesmith.data.convert.records import (
 )
 from judgesmith.data.formats.opening import ending_of
 from judgesmith.data.formats.raw import RawRows, Row
-from judgesmith.data.problems import DataError, Problem, shown_value
+from judgesmith.data.problems import DataError, shown_value
 
 HUMAN, LLM, CODE = "human", "llm", "code"
 ASSESSORS = {HUMAN: "people", LLM: "models", CODE: "code"}
@@ -293,7 +293,7 @@ def _scored(
         if not of_texts:
             where = ", ".join(path.name for path in files.paths)
             expected = "also the file of the traces or spans, which has the texts"
-            raise DataError([Problem(where=where, field="files", expected=expected, came="scores")])
+            raise DataError.of(where=where, field="files", expected=expected, came="scores")
         for path in files.paths:
             for record in files.records(path) if path not in of_texts else ():
                 name, score = score_of(record.cells)

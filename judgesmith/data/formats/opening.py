@@ -233,16 +233,12 @@ def _folder(path: Path) -> _Opened:
 
 
 def _unknown(path: Path) -> DataError:
-    return DataError(
-        [
-            Problem(
-                where=path.name,
-                field="file name",
-                expected=f"an ending of {', '.join(endings())} (all but Parquet and workbooks also "
-                "with .gz), or - for JSON Lines on standard input",
-                came=shown_value("".join(path.suffixes)),
-            )
-        ]
+    return DataError.of(
+        where=path.name,
+        field="file name",
+        expected=f"an ending of {', '.join(endings())} (all but Parquet and workbooks also "
+        "with .gz), or - for JSON Lines on standard input",
+        came=shown_value("".join(path.suffixes)),
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from judgesmith.data.formats.raw import RawRows, Row
-from judgesmith.data.problems import DataError, Problem, shown_value
+from judgesmith.data.problems import DataError, shown_value
 from judgesmith.errors import MissingExtraError, did_you_mean
 from judgesmith.signatures.plain_data import rows_of_columns
 
@@ -26,10 +26,6 @@ LARGEST_WORKBOOK = 256 * 2**20
 _MOST_ROWS, _MOST_COLUMNS = 2**20, 2**14  # of a sheet, as spreadsheets have it
 _ENCRYPTED = b"\xd0\xcf\x11\xe0"  # how files begin that Excel encrypts, and old .xls files
 _STATE, _SPLITS = "state.json", "dataset_dict.json"
-
-
-def _refused(where: str, field: str, expected: str, came: str) -> DataError:
-    return DataError([Problem(where=where, field=field, expected=expected, came=came)])
 
 
 def parquet_rows(raw: RawRows, path: Path) -> Iterator[Row]:
@@ -51,7 +47,7 @@ def parquet_rows(raw: RawRows, path: Path) -> Iterator[Row]:
         # What a damaged file breaks depends on where the damage is.
         if getattr(error, "errno", None) is not None:
             raise
-        raise _refused(path.name, "file", "a Parquet file", _in_short(error)) from error
+        raise DataError.of(path.name, "file", "a Parquet file", _in_short(error)) from error
 
 
 def _in_short(error: Exception) -> str:
@@ -79,26 +75,26 @@ def workbook_rows(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
         raise
     except Exception as error:
         # What a damaged file breaks depends on where the damage is.
-        raise _refused(raw.name, "file", "a workbook (.xlsx)", _in_short(error)) from error
+        raise DataError.of(raw.name, "file", "a workbook (.xlsx)", _in_short(error)) from error
 
 
 def _check_packed(raw: RawRows, stream: IO[bytes]) -> None:
     """Refuse what is no workbook, is encrypted, or unpacks to too much."""
     if stream.read(4) == _ENCRYPTED:
         expected = "a workbook (.xlsx) without a password (save a copy without one)"
-        raise _refused(raw.name, "file", expected, "an encrypted or an older one (.xls)")
+        raise DataError.of(raw.name, "file", expected, "an encrypted or an older one (.xls)")
     stream.seek(0)
     try:
         with zipfile.ZipFile(stream) as book:  # leaves the stream open
             parts = book.infolist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         expected = "a whole workbook (.xlsx)"
-        raise _refused(raw.name, "file", expected, "another kind of file, or a damaged one") from (
-            error
-        )
+        raise DataError.of(
+            raw.name, "file", expected, "another kind of file, or a damaged one"
+        ) from error
     if sum(part.file_size for part in parts) > LARGEST_WORKBOOK:
         expected = f"at most {LARGEST_WORKBOOK // 2**20} MiB unpacked (save the sheet as .csv)"
-        raise _refused(raw.name, "file", expected, "more")
+        raise DataError.of(raw.name, "file", expected, "more")
     stream.seek(0)
 
 
@@ -109,9 +105,9 @@ def _sheet_of(raw: RawRows, workbook: Any) -> Any:
     if wanted is not None and wanted not in names:
         hint = did_you_mean(wanted, names)
         came = shown_value(wanted) + (f"; {hint}" if hint else "")
-        raise _refused(raw.name, "--sheet", f"one of the sheets {', '.join(names)}", came)
+        raise DataError.of(raw.name, "--sheet", f"one of the sheets {', '.join(names)}", came)
     if not names:
-        raise _refused(raw.name, "file", "a workbook with a sheet of cells", "one without")
+        raise DataError.of(raw.name, "file", "a workbook with a sheet of cells", "one without")
     if wanted is None and len(names) > 1:
         raw.notes.append(
             f"{raw.name} has {len(names)} sheets; {names[0]!r}, the first, was read (--sheet NAME "
@@ -125,7 +121,7 @@ def _cells(raw: RawRows, sheet: Any) -> Iterator[tuple[Any, ...]]:
     sheet.reset_dimensions()
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         if number > _MOST_ROWS or len(row) > _MOST_COLUMNS:
-            raise _refused(
+            raise DataError.of(
                 raw.name,
                 "sheet",
                 f"at most {_MOST_ROWS:,} rows and {_MOST_COLUMNS:,} columns",
@@ -149,7 +145,7 @@ def _sheet_rows(
             if twice:
                 expected = "column names that differ from each other"
                 came = f"{', '.join(map(repr, twice))} more than once"
-                raise _refused(raw.where(number), "header", expected, came)
+                raise DataError.of(raw.where(number), "header", expected, came)
             continue
         found = dict.fromkeys((name for name in header if name), None)
         for name, value, formula in itertools.zip_longest(header, row, written):
@@ -185,7 +181,7 @@ def saved_rows(raw: RawRows, folder: Path) -> Iterator[Row]:
         splits = sorted(one.parent.name for one in folder.glob(f"*/{_STATE}"))
         if len(splits) != 1:
             named = ", ".join(str(folder / one) for one in splits) or "none"
-            raise _refused(raw.name, "folder", "one split (name its folder)", named)
+            raise DataError.of(raw.name, "folder", "one split (name its folder)", named)
         folder = folder / splits[0]
     number = 0
     try:
@@ -201,7 +197,7 @@ def saved_rows(raw: RawRows, folder: Path) -> Iterator[Row]:
                         yield number, row
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         expected = "a folder that save_to_disk wrote, whole"
-        raise _refused(raw.name, "folder", expected, _in_short(error)) from error
+        raise DataError.of(raw.name, "folder", expected, _in_short(error)) from error
 
 
 def hub_rows(raw: RawRows, address: str) -> Iterator[Row]:
@@ -215,18 +211,22 @@ def hub_rows(raw: RawRows, address: str) -> Iterator[Row]:
     name, _, split = address.partition("://")[2].partition(":")
     owner, *rest = name.strip("/").split("/")
     if not owner or len(rest) > 2 or not all(rest):
-        raise _refused(address, "address", "hf://OWNER/NAME[/CONFIG][:SPLIT]", shown_value(name))
+        raise DataError.of(
+            address, "address", "hf://OWNER/NAME[/CONFIG][:SPLIT]", shown_value(name)
+        )
     path, config = "/".join([owner, *rest[:1]]), (rest[1] if len(rest) > 1 else None)
     try:
         found = datasets.load_dataset(path, config, split=split or None)
     except Exception as error:
         # Of the network, the Hub and the files there, each by a class of its own.
         expected = "a dataset that can be loaded (check the name, the split and the network)"
-        raise _refused(address, "dataset", expected, _in_short(error)) from error
+        raise DataError.of(address, "dataset", expected, _in_short(error)) from error
     if isinstance(found, Mapping):
         if len(found) != 1:
             named = ", ".join(f"{address}:{one}" for one in found)
-            raise _refused(address, "dataset", f"one split, as in {named}", f"{len(found)} splits")
+            raise DataError.of(
+                address, "dataset", f"one split, as in {named}", f"{len(found)} splits"
+            )
         found = next(iter(found.values()))
     yield from _numbered(raw, found)
 
@@ -267,7 +267,7 @@ def _frame_rows(frame: pd.DataFrame) -> Callable[..., Iterator[Row]]:
         twice = sorted(set(map(str, frame.columns[frame.columns.duplicated()])))
         expected = "column names that differ from each other"
         came = f"{', '.join(map(repr, twice))} more than once"
-        raise _refused("data frame", "header", expected, came)
+        raise DataError.of("data frame", "header", expected, came)
 
     def rows(_: RawRows) -> Iterator[Row]:
         names = [str(column) for column in frame.columns]

@@ -173,7 +173,7 @@ def json_rows(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
             else shown_value(document)
         )
         expected = "a list of objects, also under 'rows' or 'data'"
-        raise DataError([Problem(where=raw.name, field="file", expected=expected, came=kind)])
+        raise DataError.of(where=raw.name, field="file", expected=expected, came=kind)
     for number, row in enumerate(rows, start=1):
         if isinstance(row, dict):
             yield number, row
@@ -256,14 +256,10 @@ def _header(raw: RawRows, number: int, cells: list[str]) -> list[str]:
     names = [cell.strip() for cell in cells]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise DataError(
-            [
-                Problem(
-                    where=raw.where(number),
-                    field="header",
-                    expected="column names that differ from each other",
-                    came=f"{', '.join(map(repr, twice))} more than once",
-                )
-            ]
+        raise DataError.of(
+            where=raw.where(number),
+            field="header",
+            expected="column names that differ from each other",
+            came=f"{', '.join(map(repr, twice))} more than once",
         )
     return names

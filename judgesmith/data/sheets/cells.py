@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import ExistingFileError, InputError, file_faults
@@ -61,6 +62,12 @@ def _shown(character: str) -> str:
     if character.isspace() and character > "\x1f":
         return " "
     return character.encode("unicode_escape").decode()
+
+
+def cells_by_heading(row: Mapping[Any, Any]) -> dict[str, str]:
+    """Return what stands in a row, as texts by their headings in small letters."""
+    filled = {str(name).strip().casefold(): value for name, value in row.items()}
+    return {name: "" if value is None else str(value).strip() for name, value in filled.items()}
 
 
 def sheet_place(output: str | Path) -> Path:

@@ -18,7 +18,7 @@ from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.items import DEFINITIONS, PROVENANCE
 from judgesmith.data.problems import DataError, Problem, shown_value
-from judgesmith.data.sheets.cells import cell_of, number_cell, sheet_bytes
+from judgesmith.data.sheets.cells import cell_of, cells_by_heading, number_cell, sheet_bytes
 from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate, percent_agreement
 from judgesmith.metrics.records import plain
@@ -239,7 +239,7 @@ def _read(raw: RawRows, checks: Mapping[str, SpotCheck]) -> dict[str, str]:
     """Return the answers in a file by id, "" where blank; what is wrong goes to ``raw``."""
     found: dict[str, str] = {}
     for number, row in raw.rows:
-        cells = {str(name).strip().casefold(): _cell(value) for name, value in row.items()}
+        cells = cells_by_heading(row)
         if not {"id", "answer"} <= set(cells):
             came = shown_value(", ".join(cells))
             raw.problem(0, at="header", expected="the columns of the sheet: id, answer", came=came)
@@ -280,7 +280,3 @@ def _wanted(check: SpotCheck) -> str:
         return f"{BETTER_A}, {BETTER_B} or {ALIKE}, or a blank cell"
     low, high = map(number_cell, check.ends)
     return f"a whole number from {low} to {high}, or a blank cell"
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else str(value).strip()

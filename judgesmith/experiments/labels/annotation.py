@@ -122,7 +122,7 @@ def write_annotation_sheet(
 def _rows(text: TextErrors) -> Iterator[tuple[str, list[str]]]:
     """Yield the part's mark and the cells after the id of each error."""
     item = text.item
-    ids = [cell_of(one) for one in (item.source_id, item.system_id, item.key)]
+    ids = [cell_of(one) for one in item.ids]
     about = [cell_of(one) for one in (item.source, item.context or "")]
     for one in numbered_errors(text.errors or ())[:MOST]:
         part, error = f"error {one.number}", one.error

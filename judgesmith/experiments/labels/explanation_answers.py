@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.problems import DataError, Problem, shown_value
+from judgesmith.data.sheets.cells import cells_by_heading
 from judgesmith.errors import InputError
 from judgesmith.metrics.records import plain
 
@@ -213,7 +214,7 @@ def _read(raw: RawRows, draft: _Draft, questions: Sequence[SheetQuestion]) -> No
     """Read one file into its draft, and write down what is wrong in ``raw``."""
     n_rows = 0
     for number, row in raw.rows:
-        cells = {str(name).strip().casefold(): _cell(value) for name, value in row.items()}
+        cells = cells_by_heading(row)
         needed = (*NEEDED, *(question.name for question in questions))
         missing = [name for name in needed if name not in cells]
         if missing:
@@ -309,10 +310,6 @@ def _wanted(question: SheetQuestion) -> str:
     if question.points is None:
         return "yes or no, or a blank cell"
     return f"a whole number from {question.points[0]} to {question.points[1]}, or a blank cell"
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else str(value).strip()
 
 
 FloatArray = NDArray[np.float64]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.data.formats.raw import RawRows
-from judgesmith.data.problems import DataError, Problem, shown_value
+from judgesmith.data.problems import DataError, shown_value
 from judgesmith.data.reading import ColumnsGiven, stream_items
 from judgesmith.data.scores import open_scores
 from judgesmith.data.sheets.cells import (
@@ -124,9 +124,7 @@ def read_explained(path: str | Path, *, scale: Scale | None = None) -> Explained
             "to explain)"
         )
         came = f"{n_unexplained} scored rows without one and {n_unscored} without a score"
-        raise DataError(
-            [Problem(where=raw.name, field="explanation", expected=expected, came=came)]
-        )
+        raise DataError.of(where=raw.name, field="explanation", expected=expected, came=came)
     return ExplainedScores(
         run=run or "", rows=tuple(rows), n_unscored=n_unscored, n_unexplained=n_unexplained
     )
@@ -268,9 +266,7 @@ def _texts(
         # Another file has none of the texts: one line says so better than one per row.
         more = f", with {len(strange)} such rows of {len(rows)}" if len(strange) > 1 else ""
         came = f"{shown_value(strange[0].key)}{more}"
-        raise DataError(
-            [Problem(where=strange[0].where, field="key", expected=expected, came=came)]
-        )
+        raise DataError.of(where=strange[0].where, field="key", expected=expected, came=came)
     return texts
 
 

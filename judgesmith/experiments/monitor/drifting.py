@@ -315,8 +315,8 @@ def load_scores(
         whose = row.get("judge")
         if whose is not None and whose != judge:
             expected = f"scores of the judge {judge}"
-            raise DataError(
-                [Problem(where=where, field="judge", expected=expected, came=shown_value(whose))]
+            raise DataError.of(
+                where=where, field="judge", expected=expected, came=shown_value(whose)
             )
         value, _, criteria, _ = given
         n_nameless += whose is None
@@ -371,4 +371,4 @@ def _beside(
 
 def _other_inputs(where: str, name: str, came: str) -> DataError:
     expected = f"a score for each text of {name}, in order (name the file that was scored)"
-    return DataError([Problem(where=where, field="key", expected=expected, came=came)])
+    return DataError.of(where=where, field="key", expected=expected, came=came)

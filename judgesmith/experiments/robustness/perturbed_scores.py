@@ -20,6 +20,7 @@ from judgesmith.programs import score_batch
 from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.results.progress import OnProgress, shows_progress
 from judgesmith.signatures import Judgement, RatedItem
+from judgesmith.signatures.items import item_to_judge
 from judgesmith.signatures.rubric import folded
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def recorded_versions(
         If there is no such criterion.
     """
     said = {
-        _named(item): recorded_judgement(float(value), cause, own)
+        item.ids: recorded_judgement(float(value), cause, own)
         for item, value, cause, own in zip(
             dataset,
             scores.values,
@@ -189,9 +190,9 @@ def recorded_versions(
         label=scores.label,
         metrics=criteria or (scores.criterion or SCORE,),
         whole=not criteria,
-        of_originals=tuple(said[_named(one)] for one in perturbed.originals),
+        of_originals=tuple(said[one.ids] for one in perturbed.originals),
         of_versions=tuple(
-            tuple(None if one is None else said[_named(one)] for one in row)
+            tuple(None if one is None else said[one.ids] for one in row)
             for row in perturbed.versions
         ),
     )
@@ -227,18 +228,12 @@ def _named_criterion(wanted: str, judgements: Sequence[Judgement]) -> str:
 def _blind(item: RatedItem, original: RatedItem) -> RatedItem:
     """Return the texts of an item; the original is no reference to judge its versions by."""
     others = tuple(one for one in item.references if one != original.response)
-    return RatedItem(
-        source=item.source, context=item.context, response=item.response, references=others
-    )
+    return item_to_judge(item.source, item.response, item.context, others)
 
 
 def _text(item: RatedItem, original: RatedItem) -> str:
     """Return what tells a text to judge from others."""
     return repr((item.key, _blind(item, original).references))
-
-
-def _named(item: RatedItem) -> tuple[str, str, str]:
-    return item.source_id, item.system_id, item.key
 
 
 def _number(score: float | None) -> float:

@@ -35,7 +35,7 @@ def marks_of(judge: AnySaved, lm: AnyModel, first: RatedItem) -> dict[str, str]:
 
 def _run(judge: AnySaved, lm: AnyModel, first: RatedItem) -> str:
     """Return twelve hex digits that tell runs apart; of the input the first text alone counts."""
-    asked = [*asked_by(judge, lm), first.source_id, first.system_id, first.key]
+    asked = [*asked_by(judge, lm), *first.ids]
     return fingerprint_of(asked)
 
 

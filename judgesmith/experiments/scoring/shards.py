@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from judgesmith.data.formats.opening import STANDARD_INPUT, endings, is_read, open_rows
-from judgesmith.data.problems import DataError, Problem
+from judgesmith.data.problems import DataError
 from judgesmith.data.reading import ColumnsGiven, ItemStream, stream_items
 from judgesmith.data.samples import SAMPLES
 from judgesmith.errors import InputError, MissingFileError, file_faults
@@ -158,7 +158,7 @@ def _refuse_twice(names: Iterable[str]) -> None:
 
 
 def _problem(where: str | Path, expected: str, came: str) -> DataError:
-    return DataError([Problem(where=str(where), field="input", expected=expected, came=came)])
+    return DataError.of(where=str(where), field="input", expected=expected, came=came)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

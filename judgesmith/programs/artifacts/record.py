@@ -40,7 +40,7 @@ from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.registry import UnknownJudgeError
 from judgesmith.programs.lm.factory import check_name
 from judgesmith.results.base import Keyed, Listed, one_line
-from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.items import RatedItem, item_to_judge
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.plain_data import FrozenModel, plain_faults
 from judgesmith.signatures.scale import Scale
@@ -325,12 +325,7 @@ class GoldenItem(FrozenModel):
 
     @property
     def item(self) -> RatedItem:
-        return RatedItem(
-            source=self.source,
-            context=self.context,
-            response=self.response,
-            references=self.references,
-        )
+        return item_to_judge(self.source, self.response, self.context, self.references)
 
     @classmethod
     def of(cls, item: RatedItem, judgement: Judgement, label: str | None = None) -> Self:

@@ -337,7 +337,7 @@ def _against_edits(
     found: FoundErrors, dataset: DataSet, settings: SpanSettings, rng: np.random.Generator
 ) -> SpanEvaluation:
     kinds, notes = changed_texts(dataset)
-    by_text = {_id(text): text for text in found.texts}
+    by_text = {text.item.ids: text for text in found.texts}
     laid = [_CapturedRequest.of(kind, by_text, settings) for kind in kinds]
     if not any(one.texts for one in laid):
         reasons = dict.fromkeys(why for kind in kinds for why in kind.left_out) or dict.fromkeys(
@@ -387,8 +387,8 @@ class _CapturedRequest:
     ) -> _CapturedRequest:
         texts, new, gold = [], [], []
         for one in kind.texts:
-            version = by_text[_id_of(one.version)]
-            before = by_text[_id_of(one.original)]
+            version = by_text[one.version.ids]
+            before = by_text[one.original.ids]
             texts.append(version)
             new.append(new_errors(version, before, one.made, overlap=settings.overlap))
             gold.append([Span(start, end) for start, end in one.places])
@@ -405,14 +405,6 @@ class _CapturedRequest:
             gold=[spans for one in several for spans in one.gold],
             left_out={},
         )
-
-
-def _id(text: TextErrors) -> tuple[str, str, str]:
-    return _id_of(text.item)
-
-
-def _id_of(item: Any) -> tuple[str, str, str]:
-    return item.source_id, item.system_id, item.key
 
 
 def _left_out(kinds: Iterable[ChangedKind]) -> Iterable[str]:

@@ -72,7 +72,7 @@ def read_errors(
     if not any("errors" in row for _, row in ours):
         expected = "rows with a list of errors (use what score wrote)"
         came = f"rows with {shown_value(', '.join(ours[0][1]))}"
-        raise DataError([Problem(where=name, field="errors", expected=expected, came=came)])
+        raise DataError.of(where=name, field="errors", expected=expected, came=came)
     if member is not None:
         ours = rows_of_member(ours, member, name)
     found = matched(ours, dataset, _read)

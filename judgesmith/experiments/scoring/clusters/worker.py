@@ -23,7 +23,7 @@ from judgesmith.programs.lm import (
     lm_client_of,
 )
 from judgesmith.programs.lm.limits import STOPPING, Stopped
-from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.items import RatedItem, item_to_judge
 from judgesmith.signatures.judgement import Judgement
 
 ENOUGH_REFUSED = 20
@@ -50,12 +50,7 @@ class RowText:
     @property
     def item(self) -> RatedItem:
         """The same as judges take it."""
-        return RatedItem(
-            source=self.source,
-            context=self.context,
-            response=self.response,
-            references=self.references,
-        )
+        return item_to_judge(self.source, self.response, self.context, self.references)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
