@@ -45,9 +45,9 @@ def headline(saved: SavedRecord) -> tuple[str, SavedEstimate | None]:
     if verdicts is not None and "balanced_accuracy" in verdicts.heldout:
         return "balanced accuracy", verdicts.heldout["balanced_accuracy"]
     for level in ("dataset", "sample", "system"):
-        found = estimate_in(saved.agreement.heldout, level, "spearman")
+        found = estimate_in(saved.agreement.heldout, level, "pearson")
         if found is not None:
-            return f"Spearman, {level}", found
+            return f"Pearson, {level}", found
     return "agreement", None
 
 

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     metavar="NAME[@LEVEL]",
     help="Statistic that decides: pearson, spearman, kendall or q, at dataset, sample or system "
     "level; of labels also balanced_accuracy, tnr or tpr [default: balanced_accuracy of labels, "
-    "else spearman; spearman@sample for ranks within a source].",
+    "else pearson; pearson@sample for ranks within a source].",
 )
 @confidence_option
 @seed_option

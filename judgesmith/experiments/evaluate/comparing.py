@@ -179,11 +179,11 @@ LabelRate = Literal["balanced_accuracy", "tnr", "tpr"]
 
 LABEL_RATES: tuple[LabelRate, ...] = get_args(LabelRate)
 
-OBJECTIVE = "spearman"
+OBJECTIVE = "pearson"
 """What decides where raters gave ratings, unless told otherwise.
 
-Readers of correlations know it, it lies between -1 and 1, and two judges may answer on
-scales of any shape. A search takes Q instead, so that no single correlation decides.
+Compilations and evaluations lead with it, too. A search takes Q instead, so that no single
+correlation decides.
 """
 
 
@@ -441,7 +441,7 @@ def compare_judges(
         Which ratings count; None takes what both were made for, where they say so, or the set's
         own default.
     objective : Agreement, str or None
-        What decides, such as ``spearman``, ``q@sample`` or, of labels, ``balanced_accuracy``,
+        What decides, such as ``pearson``, ``q@sample`` or, of labels, ``balanced_accuracy``,
         ``tnr`` or ``tpr``; everything else is reported next to it. None takes balanced accuracy of
         labels, else ``OBJECTIVE``, at sample level where scores of either are ranks.
     aggregate : {"mean", "median", "mode", "unanimous"}
@@ -590,7 +590,7 @@ def check_compared(objective: Agreement | LabelRate | None, targets: Targets) ->
     if isinstance(objective, str) and not targets.is_verdict:
         raise InputError(
             f"{objective} counts labels, and {targets.name} has ratings on {targets.scale}.",
-            hint="name a correlation, such as spearman.",
+            hint="name a correlation, such as pearson.",
         )
 
 

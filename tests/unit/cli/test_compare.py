@@ -35,7 +35,7 @@ def test_the_answer_is_the_first_sentence(run, data, recorded):
     done = run("compare", f"{recorded}:people", f"{recorded}:letters", data)
     assert done.status == 0
     first = " ".join(done.out.split("\n\n")[0].split())
-    assert first.startswith("! No significant difference: Spearman 1.000 for people, ")
+    assert first.startswith("! No significant difference: Pearson 1.000 for people, ")
     assert "Holm-adjusted p = 0.077. With 10 sources no such difference can be sig" in first
     assert first.endswith("that takes 13 sources or more.")
     assert "A: people\nB: letters\nratings: overall of data\n" in done.out
@@ -127,8 +127,8 @@ def with_gain(found, holm=0.01, **fields):
         level: {name: replace(one, least_p=least) for name, one in row.items()}
         for level, row in found.unseen.items()
     }
-    report = {**report, "dataset": {**report["dataset"], "spearman": gain}}
-    holm = {**found.tests.holm, "dataset": {**found.tests.holm["dataset"], "spearman": holm}}
+    report = {**report, "dataset": {**report["dataset"], "pearson": gain}}
+    holm = {**found.tests.holm, "dataset": {**found.tests.holm["dataset"], "pearson": holm}}
     return replace(found, unseen=report, tests=replace(found.tests, holm=holm))
 
 
@@ -148,49 +148,49 @@ def gain(first, second, low, high, p_value=0.5):
     [
         (
             gain(0.5, 0.25, 0.1, 0.4, 0.004),
-            "new agrees better with human ratings: Spearman 0.500 for new, 0.250 for old, "
+            "new agrees better with human ratings: Pearson 0.500 for new, 0.250 for old, "
             "difference +0.250 [+0.10, +0.40], p = 0.004, Holm-adjusted p = 0.010. The difference "
             "is significant at 0.05.",
         ),
         (
             gain(0.25, 0.5, -0.4, -0.1, 0.0001),
-            "old agrees better with human ratings: Spearman 0.500 for old, 0.250 for new, "
+            "old agrees better with human ratings: Pearson 0.500 for old, 0.250 for new, "
             "difference +0.250 [+0.10, +0.40], p < 0.001, Holm-adjusted p = 0.010. The difference "
             "is significant at 0.05.",
         ),
         (
             gain(0.5, 0.25, -0.1, 0.6),
-            "No significant difference: Spearman 0.500 for new, 0.250 for old, difference "
+            "No significant difference: Pearson 0.500 for new, 0.250 for old, difference "
             "+0.250 [-0.10, +0.60], p = 0.500, Holm-adjusted p = 0.010.",
         ),
         (
             gain(1.5, 0.25, NAN, NAN, NAN) | {"n_groups": 2},
-            "No significant difference: Spearman 1.500 for new, 0.250 for old, difference "
+            "No significant difference: Pearson 1.500 for new, 0.250 for old, difference "
             "+1.250 [no interval]. 2 sources are too few for an interval.",
         ),
         (
             gain(0.5, 0.25, NAN, NAN, NAN),
-            "No significant difference: Spearman 0.500 for new, 0.250 for old, difference "
+            "No significant difference: Pearson 0.500 for new, 0.250 for old, difference "
             "+0.250 [no interval].",
         ),
         (
             gain(0.5, 0.25, -0.1, 0.6) | {"n_groups": 9, "least_p": 0.0292},
-            "No significant difference: Spearman 0.500 for new, 0.250 for old, difference "
+            "No significant difference: Pearson 0.500 for new, 0.250 for old, difference "
             "+0.250 [-0.10, +0.60], p = 0.500, Holm-adjusted p = 0.010. With 9 sources no such "
             "difference can be significant, since all differences in the table are adjusted "
             "together; that takes 13 sources or more.",
         ),
         (
             gain(0.5, 0.5, 0, 0, 1),
-            "new and old agree equally well with human ratings: Spearman 0.500 each.",
+            "new and old agree equally well with human ratings: Pearson 0.500 each.",
         ),
         (
             gain(0.5, NAN, NAN, NAN, NAN),
-            "No result: Spearman is undefined for old.",
+            "No result: Pearson is undefined for old.",
         ),
         (
             gain(NAN, NAN, NAN, NAN, NAN),
-            "No result: Spearman is undefined for new and old.",
+            "No result: Pearson is undefined for new and old.",
         ),
     ],
 )
@@ -212,7 +212,7 @@ def test_a_difference_is_clear_by_the_adjusted_p_value_alone(found):
 
 def test_a_verdict_on_rows_that_were_seen_says_so(found):
     seen = replace(found, unseen=None, seen=found.unseen, a=replace(found.a, n_seen=40))
-    assert " on rows that A was compiled from (there are no others): Spearman" in verdict(seen)
+    assert " on rows that A was compiled from (there are no others): Pearson" in verdict(seen)
     both = replace(seen, b=replace(found.b, n_seen=3))
     assert " on rows that A or B was compiled from" in verdict(both)
 

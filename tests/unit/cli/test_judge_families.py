@@ -124,10 +124,10 @@ def test_evaluate_tells_figures_within_sources_alone_and_says_why(run, data, pai
 def test_compare_decides_within_sources_and_says_why(run, data, judge, pairs_judge):
     done = run("compare", pairs_judge, judge, data)
     assert done.status == 0, done.err
-    assert "Spearman at sample level" in " ".join(done.out.split())
+    assert "Pearson at sample level" in " ".join(done.out.split())
     assert "note: scores of pairs are ranks within a source" in done.out
     told = run("compare", pairs_judge, judge, data, "--json")
-    assert told.json["objective"]["name"] == "spearman@sample"
+    assert told.json["objective"]["name"] == "pearson@sample"
     assert told.json["objective"]["gain"]["value"] is not None
 
 

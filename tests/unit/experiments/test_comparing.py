@@ -131,7 +131,7 @@ def test_rows_that_either_was_made_from_are_compared_apart(data, saved):
     assert (found.n_unseen, found.n_seen, found.a.n_seen, found.b.n_seen) == (12, 28, 28, 0)
     assert found.unseen["dataset"]["pearson"].n == 12
     assert found.seen["dataset"]["pearson"].n == 28
-    assert found.gain == found.unseen["dataset"]["spearman"]
+    assert found.gain == found.unseen["dataset"]["pearson"]
     plain = found.to_dict()
     assert (plain["objective"]["on"], plain["unknown"]) == ("unseen", None)
     assert plain["rows"]["seen_by"] == {"a": 28, "b": 0}
@@ -175,7 +175,7 @@ def ranked(data):
 
 @pytest.mark.no_cover
 def test_where_one_judge_ranks_only_figures_within_sources_count(ranked):
-    assert str(ranked.objective) == "spearman@sample"
+    assert str(ranked.objective) == "pearson@sample"
     assert ranked.gain.n == 40
     assert ranked.gain.value == ranked.gain.value
     told = ranked.to_dict()["heldout"]
