@@ -77,6 +77,7 @@ from judgesmith.experiments.evaluate.agreement import (
     unscored,
 )
 from judgesmith.experiments.evaluate.placing import furthest_first
+from judgesmith.experiments.monitor.recheck_rule import drawn_golden
 from judgesmith.experiments.monitor.snapshot import reference_of
 from judgesmith.front_door import misfit
 from judgesmith.optimizers import Agreement, Objective, PredictionTable
@@ -86,7 +87,7 @@ from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import IntArray, Rows
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.programs.artifacts.card import rows_that_taught
-from judgesmith.programs.artifacts.saved import FrontMember, GoldenItem, SavedJudge
+from judgesmith.programs.artifacts.saved import FrontMember, SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedCalibrated, SavedPanel
 from judgesmith.programs.artifacts.test_rows import JudgedRow
 from judgesmith.programs.families.ensemble.judges import AnyJudge, Panel, leaves_of
@@ -106,67 +107,6 @@ if TYPE_CHECKING:
 
     from judgesmith.optimizers.space.proposing import SamplerGiven
     from judgesmith.programs.lm import AnyModel
-
-MOST_ITEMS = 20
-"""The 95 % interval of an average change reaches .47 standard deviations to either side with 20
-items, and 1.24 with 5. They were judged anyway, so that keeping them asks nothing."""
-
-MOST_LETTERS = 400_000
-"""Characters of all their texts together, past the first five: a judge is a file to keep in git."""
-
-
-def drawn_golden(
-    items: Sequence[RatedItem],
-    judgements: Sequence[Judgement],
-    labels: Sequence[str | None] | None = None,
-) -> tuple[GoldenItem, ...]:
-    """Return scored items from the best to the worst, at even steps, as a sample of all.
-
-    Neither end is favoured. The best of many is partly lucky and comes out lower when it is asked
-    again; of items at even steps as many were lucky as were not. With people's ``labels``, each
-    label has as many items as there are, up to its share of all.
-    """
-    labels = labels or [None] * len(items)
-    scored = [place for place, one in enumerate(judgements) if one.score is not None]
-    ordered = sorted(scored, key=lambda place: (-(judgements[place].score or 0.0), place))
-    groups = [[p for p in ordered if labels[p] == one] for one in dict.fromkeys(labels)]
-    even = _at_even_steps(groups, MOST_ITEMS)
-    if sum(map(_letters, (items[place] for place in even))) > MOST_LETTERS:
-        # What is left is spread over the scores as well, not the best ones alone.
-        even = _at_even_steps(groups, min(5, len(even)))
-    ranks = {place: rank for rank, place in enumerate(ordered)}
-    return tuple(
-        GoldenItem.of(items[place], judgements[place], labels[place])
-        for place in sorted(even, key=lambda place: ranks[place])
-    )
-
-
-def _at_even_steps(groups: Sequence[Sequence[int]], most: int) -> list[int]:
-    """Return members of all groups, up to ``most``: as many of each, or all of a small one."""
-    found: list[int] = []
-    left = len(groups)
-    for group in sorted(groups, key=len):
-        n = min((most - len(found)) // left, len(group))
-        found += [group[(2 * step + 1) * len(group) // (2 * n)] for step in range(n)]
-        left -= 1
-    return found
-
-
-def _letters(item: RatedItem) -> int:
-    return sum(map(len, (item.source, item.context or "", item.response, *item.references)))
-
-
-def good_and_bad(
-    rows: Rows, judgements: Sequence[Judgement]
-) -> list[tuple[RatedItem, float, Judgement]]:
-    """Return scored rows: best and worst first, then ones in between, five at most."""
-    scored = [place for place, one in enumerate(judgements) if one.score is not None]
-    ordered = sorted(scored, key=lambda place: (-(judgements[place].score or 0.0), place))
-    if not ordered:
-        return []
-    places = [0, len(ordered) - 1, len(ordered) // 2, len(ordered) // 4, 3 * len(ordered) // 4]
-    chosen = list(dict.fromkeys(ordered[place] for place in places))
-    return [(rows.items[i], float(rows.human[i]), judgements[i]) for i in chosen]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -651,10 +591,13 @@ class _Report:
 
     @property
     def examples(self) -> tuple[tuple[RatedItem, float, Judgement], ...]:
-        heldout = self.parts.heldout
-        if heldout is None:
+        heldout, told = self.parts.heldout, self.heldout_judgements
+        scores = {place: one.score for place, one in enumerate(told) if one.score is not None}
+        if heldout is None or not scores:
             return ()
-        return tuple(good_and_bad(heldout, self.heldout_judgements)[:2])
+        order = sorted(scores, key=lambda place: (-scores[place], place))
+        ends = dict.fromkeys((order[0], order[-1]))
+        return tuple((heldout.items[i], float(heldout.human[i]), told[i]) for i in ends)
 
     def result(self, saved: SavedJudge | SavedPanel, data: str) -> CompileResult:
         """Return what the compilation came to, with what was saved of it."""

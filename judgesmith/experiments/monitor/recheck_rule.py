@@ -38,7 +38,7 @@ from judgesmith.metrics.comparing.repeats import (
 from judgesmith.metrics.records import FEWEST_GROUPS, Estimate, Record, plain
 from judgesmith.metrics.resampling.shares import share_interval
 from judgesmith.programs.artifacts.record import GoldenItem, SavedVerdicts
-from judgesmith.signatures import Judgement, Scale
+from judgesmith.signatures import Judgement, RatedItem, Scale
 
 N_CHECKS = 4
 """Things that are looked at of any judge, each with its part of the chance of a false alarm."""
@@ -412,3 +412,52 @@ def _points(share: float, *, sign: bool = False) -> str:
     """Return a share in percent, with one decimal; what looks like 0 has no sign."""
     rounded = round(100 * share, 1)
     return f"{rounded:{'+' if sign and rounded else ''}.1f} %"
+
+
+MOST_ITEMS = 20
+"""The 95 % interval of an average change reaches .47 standard deviations to either side with 20
+items, and 1.24 with 5. They were judged anyway, so that keeping them asks nothing."""
+
+MOST_LETTERS = 400_000
+"""Characters of all their texts together, past the first five: a judge is a file to keep in git."""
+
+
+def drawn_golden(
+    items: Sequence[RatedItem],
+    judgements: Sequence[Judgement],
+    labels: Sequence[str | None] | None = None,
+) -> tuple[GoldenItem, ...]:
+    """Return scored items from the best to the worst, at even steps, as a sample of all.
+
+    Neither end is favoured. The best of many is partly lucky and comes out lower when it is asked
+    again; of items at even steps as many were lucky as were not. With people's ``labels``, each
+    label has as many items as there are, up to its share of all.
+    """
+    labels = labels or [None] * len(items)
+    scored = [place for place, one in enumerate(judgements) if one.score is not None]
+    ordered = sorted(scored, key=lambda place: (-(judgements[place].score or 0.0), place))
+    groups = [[p for p in ordered if labels[p] == one] for one in dict.fromkeys(labels)]
+    even = _at_even_steps(groups, MOST_ITEMS)
+    if sum(map(_letters, (items[place] for place in even))) > MOST_LETTERS:
+        # What is left is spread over the scores as well, not the best ones alone.
+        even = _at_even_steps(groups, min(5, len(even)))
+    ranks = {place: rank for rank, place in enumerate(ordered)}
+    return tuple(
+        GoldenItem.of(items[place], judgements[place], labels[place])
+        for place in sorted(even, key=lambda place: ranks[place])
+    )
+
+
+def _at_even_steps(groups: Sequence[Sequence[int]], most: int) -> list[int]:
+    """Return members of all groups, up to ``most``: as many of each, or all of a small one."""
+    found: list[int] = []
+    left = len(groups)
+    for group in sorted(groups, key=len):
+        n = min((most - len(found)) // left, len(group))
+        found += [group[(2 * step + 1) * len(group) // (2 * n)] for step in range(n)]
+        left -= 1
+    return found
+
+
+def _letters(item: RatedItem) -> int:
+    return sum(map(len, (item.source, item.context or "", item.response, *item.references)))

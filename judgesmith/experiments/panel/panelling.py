@@ -15,7 +15,6 @@ import numpy as np
 
 from judgesmith.data.items import DataSet
 from judgesmith.errors import InputError
-from judgesmith.experiments.compile.compiling import MOST_ITEMS, drawn_golden
 from judgesmith.experiments.compile.versions import DiscernmentReport, discernment_report
 from judgesmith.experiments.evaluate.agreement import (
     Gain,
@@ -26,6 +25,7 @@ from judgesmith.experiments.evaluate.agreement import (
     paired_reports,
     plain,
 )
+from judgesmith.experiments.monitor.recheck_rule import MOST_ITEMS, drawn_golden
 from judgesmith.experiments.panel.notes import (
     SubsetAnalysis,
     panel_notes,

@@ -13,7 +13,6 @@ from pydantic import ConfigDict, Field
 from judgesmith.data.items import DataSet, check_dataset
 from judgesmith.data.targets import Targets, nobody_said, targets_of
 from judgesmith.errors import InputError
-from judgesmith.experiments.compile.compiling import MOST_ITEMS
 from judgesmith.experiments.compile.settings import UNRATED, CompileSettings
 from judgesmith.experiments.compile.split import rows_to_fit
 from judgesmith.experiments.compile.versions import (
@@ -23,6 +22,7 @@ from judgesmith.experiments.compile.versions import (
     refuse_too_few_versions,
     refuse_unchanged,
 )
+from judgesmith.experiments.monitor.recheck_rule import MOST_ITEMS
 from judgesmith.optimizers.fitting.cross_validation import FEWEST_ROWS, FEWEST_SOURCES
 from judgesmith.optimizers.objectives.grammar import parse_objectives
 from judgesmith.optimizers.rows import Rows, split_by_source

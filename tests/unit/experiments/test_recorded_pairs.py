@@ -26,8 +26,8 @@ from judgesmith.experiments.benchmark.plan import (
     same_source,
 )
 from judgesmith.experiments.benchmark.settings import BenchmarkSettings
-from judgesmith.experiments.compile.compiling import MOST_ITEMS, MOST_LETTERS, drawn_golden
 from judgesmith.experiments.evaluate.preferring import evaluate_preferences, pairs_of, record_pairs
+from judgesmith.experiments.monitor.recheck_rule import MOST_ITEMS, MOST_LETTERS, drawn_golden
 from judgesmith.metrics.anchors import rating_of
 from judgesmith.metrics.comparators import comparator_accuracy
 from judgesmith.metrics.resampling import share_interval
