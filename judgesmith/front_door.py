@@ -55,6 +55,11 @@ def public(name: str, also: Sequence[str] = ()) -> Callable[[Callable[P, Made]],
         form = signature(function)
         takes = [one.name for one in form.parameters.values() if one.kind is not one.VAR_KEYWORD]
         takes = [*(one for one in takes if one != "self"), *also]
+        needed = [
+            one.name
+            for one in form.parameters.values()
+            if one.kind is one.KEYWORD_ONLY and one.default is one.empty
+        ]
 
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> Made:
@@ -63,7 +68,9 @@ def public(name: str, also: Sequence[str] = ()) -> Callable[[Callable[P, Made]],
             try:
                 form.bind(*args, **kwargs)
             except TypeError as fault:
-                raise TypeError(misfit(name, takes, kwargs) or f"{name}(): {fault}.") from None
+                by_name = ", ".join(f"{one}=…" for one in needed)
+                usual = f"{name}(): {fault}{by_name and f'; call {name}({by_name})'}."
+                raise TypeError(misfit(name, takes, kwargs) or usual) from None
             return function(*args, **kwargs)
 
         return call
@@ -135,6 +142,16 @@ _REPORTS = (
     "its reports are unseen and seen: found.unseen['dataset']['pearson'] has value, low, high"
 )
 _GUESSED = {
+    "judgesmith": dict.fromkeys(("score", "predict", "judge"), _ROWS)
+    | {
+        "GEPA": "it is judgesmith.compile(data, optimizer='reflective').",
+        "LM": "it is judgesmith.model('openai/gpt-4o-mini'), or any dspy.LM.",
+        "configure": "give lm= to a call, or use dspy.configure(lm=…).",
+        "metric": "it is judgesmith.as_metric(judge), or judge.as_metric().",
+        "optimize": "it is judgesmith.compile(data).",
+        "plot": "results have it: judgesmith.compile(data).plot().",
+        "save": "results have it: judgesmith.compile(data).save('judge').",
+    },
     "AsMetric": _OF_JUDGES,
     "CompileResult": {
         **_OF_RESULTS,
@@ -150,7 +167,7 @@ _GUESSED = {
         ("p_value", "difference", "[]"), "comparison.gain has value, low, high, p_value."
     ),
 }
-"""What to do instead of a name that users guess, by class; ``[]`` is a subscript, ``()`` a call."""
+"""What to do instead of a guessed name; ``[]`` is a subscript, ``()`` a call."""
 
 
 class Guessed:
@@ -175,7 +192,8 @@ def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
 
     def load(name: str) -> Any:
         if name not in places:
-            raise AttributeError(f"{package} has no {name!r}; {_instead(name, sorted(places))}")
+            known = _GUESSED.get(package, {}).get(name) or _instead(name, sorted(places))
+            raise AttributeError(f"{package} has no {name!r}; {known}")
         return at(places[name])
 
     return load
@@ -201,7 +219,8 @@ def stub_door(
     find = front_door(package, places)
 
     def load(name: str) -> Any:
-        unknown = name not in places and not name.startswith("_")
+        guessed = name in _GUESSED.get(package, {})
+        unknown = name not in places and not name.startswith("_") and not guessed
         if unknown and find_spec(f"{package}.{name}") is None:  # modules are imported after this
             _say_where(name, package, [one for one in places if one not in names])
         found = find(name)

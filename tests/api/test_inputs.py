@@ -227,6 +227,15 @@ def test_ratings_that_a_teleprompter_shows_are_on_the_scale_of_the_judge(answers
     assert judge.with_protocol(judge.protocol).templates() == judge.templates()
 
 
+def test_a_table_of_scores_has_the_index_of_the_frame():
+    frame = pd.DataFrame(ROWS_OF_GUESSES).set_index(pd.Index(range(100, 120), name="id"))
+    scored = judgesmith.score_batch(judgesmith.ActiveCritic(), frame).to_pandas()
+    assert list(frame.join(scored["problem"]).index) == list(frame.index)
+    assert scored.index.name == "id"
+    with pytest.raises(judgesmith.InputError, match=r"'new.csv' is to be read first"):
+        judgesmith.score_batch(judgesmith.ActiveCritic(), "new.csv")
+
+
 def test_guesses_of_a_user_of_dspy_work():
     table = pd.DataFrame(ROWS_OF_GUESSES)
     assert judgesmith.evaluate(judgesmith.ActiveCritic(), table, scale="1..5").n_unseen == 20
@@ -274,6 +283,12 @@ def test_names_that_are_guessed_say_where_the_thing_is():
         r"found.unseen\['dataset'\]": lambda: evaluation["dataset"],
         "gain has value, low, high, p_value": lambda: comparison.p_value,
         "lm_client_of": lambda: judgesmith.model("offline").spent,
+        r"score_batch.judge, rows. scores rows": lambda: judgesmith.score,
+        "optimizer='reflective'": lambda: judgesmith.GEPA,
+        r"judge\(\): too many .* call judge\(source=…, response=…\)": lambda: compiled.judge(
+            FEW[0]
+        ),
+        r"score_batch: expected a judge; got DataSet": lambda: judgesmith.score_batch(FEW, FEW),
     }
     for said, guess in guesses.items():
         with pytest.raises((AttributeError, TypeError), match=said):

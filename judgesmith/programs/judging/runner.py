@@ -219,7 +219,9 @@ Rated = Iterable[RatedItem | Mapping[str, Any]] | Mapping[str, Iterable[Any]]
 
 
 class Judgements(list[Judgement]):
-    """A list of judgements, and a table of them."""
+    """A list of judgements, and a table of them with the index of the frame that was scored."""
+
+    index: Any = None
 
     def __repr__(self) -> str:
         n_scored = sum(one.score is not None for one in self)
@@ -236,7 +238,8 @@ class Judgements(list[Judgement]):
 
         names = list(Judgement.model_fields)
         rows = [{name: getattr(one, name) for name in names} for one in self]
-        return pd.DataFrame(rows, columns=names)
+        index = self.index if self.index is not None and len(self.index) == len(self) else None
+        return pd.DataFrame(rows, columns=names, index=index)
 
 
 @public("judgesmith.score_batch")
@@ -290,11 +293,14 @@ def score_batch(
     >>> [judgement.problem for judgement in score_batch(ActiveCritic(), items)]
     [None]
     """
+    index = getattr(items, "index", None)
     items = _rows_of(items)
     total = len(items) if isinstance(items, Sized) else None
     told = staged(on_progress, total=total)
     judged = iter_scores(judge, items, lm=lm, concurrency=concurrency, on_progress=told)
-    return Judgements(judgement for _, judgement in judged)
+    found = Judgements(judgement for _, judgement in judged)
+    found.index = None if callable(index) else index  # as the method of a list is
+    return found
 
 
 @public("judgesmith.iter_scores")
@@ -371,6 +377,8 @@ def _rows_of(items: Any) -> Any:
     pandas = sys.modules.get("pandas")  # a caller with a frame has imported it
     if pandas and isinstance(items, pandas.DataFrame):
         return items.to_dict("records")
+    if isinstance(items, str | os.PathLike):
+        raise InputError(f"items: {str(items)!r} is to be read first: judgesmith.read(…).")
     if not isinstance(items, Mapping):
         return items
     try:
