@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.faults import blaming
+from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models, used
 from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
 from judgesmith.cli.shared.model_options import ModelChoice
@@ -16,9 +16,8 @@ from judgesmith.cli.shared.options import recording_options
 from judgesmith.cli.shared.places import OUTPUT
 from judgesmith.cli.shared.printing import counted, print_json, say, say_notes, spent_on, usage_text
 from judgesmith.cli.shared.role_options import asking_options
-from judgesmith.cli.use.address_scoring import at_addresses, score_at_addresses
 from judgesmith.cli.use.batch_options import BatchChoice, Batching, batch_options, say_waiting
-from judgesmith.cli.use.engine_options import EngineChoice, engine_options
+from judgesmith.cli.use.engine_options import ENGINE, LOCAL, EngineChoice, engine_options
 from judgesmith.cli.use.shard_options import ShardChoice, shard_arguments
 from judgesmith.cli.use.sizing_options import Sizing, sizing_options
 from judgesmith.cli.use.watch_options import Watching, run_progress, told_options, watch_options
@@ -73,7 +72,7 @@ def command(
     batching, sizing = Batching.taken_from(rest), Sizing.taken_from(rest)
     watching = Watching.taken_from(rest)
     engines.check(choice, in_batches=batching.wanted)
-    if at_addresses(files):
+    if _at_addresses(files):
         given = {
             "--batch": batching.wanted,
             "--dry-run": sizing.dry_run,
@@ -83,7 +82,7 @@ def command(
             "--metrics-port": watching.metrics_port is not None,
             "--metrics-file": watching.metrics_file,
         }
-        return score_at_addresses(
+        return _score_at_addresses(
             judge,
             files,
             engines,
@@ -180,4 +179,106 @@ def command(
     adaptations = client.adaptations if engine is None else engine.adaptations
     ranks = [_OF_RANKS] if judges_sources(saved) else []
     say_notes((*found.notes, *ranks, *stated, *adaptations), as_json=as_json)
+    return unscored_status(found.n_rows, found.causes, max_unscored)
+
+
+def _at_addresses(files: ShardChoice) -> bool:
+    """Say whether an input or the output is an address rather than a path."""
+    return any("://" in one for one in (*files.inputs, files.output))
+
+
+def _score_at_addresses(
+    judge: str,
+    files: ShardChoice,
+    engines: EngineChoice,
+    choice: ModelChoice,
+    *,
+    max_unscored: float,
+    force: bool,
+    as_json: bool,
+    unfit: Sequence[str],
+) -> int:
+    """Have Ray read rows, judge them, and write them; return the status of the command."""
+    if engines.engine == LOCAL:
+        raise OptionError(
+            "rows at addresses are read and written by a cluster.",
+            option=ENGINE,
+            hint="give --engine ray, too.",
+        )
+    for one in files.inputs:
+        if "://" not in one:
+            raise OptionError(
+                f"{one[:80]!r} is a path, and other names are addresses.",
+                option=one[:80],
+                hint="name addresses alone.",
+            )
+    if "://" not in files.output:
+        raise OptionError(
+            "rows that are read from addresses are written to one.",
+            option=OUTPUT,
+            hint="name one, such as s3://bucket/scores/.",
+        )
+    for option in unfit:
+        raise OptionError(
+            f"{option} is for files of this machine.", option=option, hint="leave it out."
+        )
+    from judgesmith.data.columns import column_map
+    from judgesmith.experiments.scoring.clusters import ClusterError
+    from judgesmith.experiments.scoring.clusters.addresses import FORMATS, score_addresses
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.lm import lm_client_of
+    from judgesmith.programs.lm.errors import public_address
+
+    form = files.form or FORMATS[0]
+    if form not in FORMATS:
+        raise OptionError(
+            f"at addresses rows are written as {' or '.join(FORMATS)}.",
+            option="--as",
+            hint="choose one.",
+        )
+    with blaming("--map"):
+        column_map(files.columns)
+    saved = load_saved(judge)
+    run_id = f"score {saved.fingerprint} {' '.join(map(public_address, files.inputs))}"
+    saved, (lm, *_) = asked_models(saved, engines.asked(choice), run_id=run_id)
+    client = lm_client_of(lm)
+    assert client is not None
+    before = client.spent
+    try:
+        with blaming(ENGINE):
+            found = score_addresses(
+                saved,
+                files.inputs,
+                files.output,
+                lm=lm,
+                columns=files.columns,
+                form=form,
+                address=engines.cluster,
+                workers=engines.workers,
+                concurrency=choice.concurrency,
+                overwrite=force,
+            )
+    except ClusterError as fault:
+        raise OptionError(fault, option=ENGINE) from None
+    spent = client.spent
+    usd = None if client.price is None else spent.usd - before.usd
+    output = public_address(files.output)
+    if as_json:
+        print_json(
+            {
+                "output": output,
+                "judge": saved.fingerprint,
+                "rows": found.n_rows,
+                "unscored": found.n_unscored,
+                **found.unscored_dict(),
+                "calls": spent.calls - before.calls,
+                "cost_usd": usd,
+            }
+        )
+    else:
+        say(f"{counted(found.n_rows, 'row')} in {output}, {found.n_unscored} without a score")
+        for problem, n in list(found.reasons.items())[:5]:
+            say(f"  {n} × {problem}")
+        cost = "unknown cost" if usd is None else f"${usd:.4f}"
+        say(f"{spent.calls - before.calls} calls, {cost}")
     return unscored_status(found.n_rows, found.causes, max_unscored)
