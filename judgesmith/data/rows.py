@@ -437,7 +437,7 @@ class RatingReader:
         for value in values if len(words) <= MOST_LABELS else ():
             if self._missing_marks.marks(value) or is_undecided(value):
                 continue
-            if isinstance(value, bool) or (isinstance(value, str) and _has_letters(value)):
+            if isinstance(value, bool) or (isinstance(value, str) and any(map(str.isalpha, value))):
                 words[value.strip() if isinstance(value, str) else value] += 1
             elif not _is_missing(value) and value != "":
                 self._numbered.add(name)
@@ -675,10 +675,6 @@ def as_mapping(value: Any) -> Mapping[Any, Any] | None:
         with contextlib.suppress(TypeError):
             return dict(value)  # how Parquet hands out maps
     return None
-
-
-def _has_letters(text: str) -> bool:
-    return any(one.isalpha() for one in text)
 
 
 def _is_label(value: Any) -> bool:

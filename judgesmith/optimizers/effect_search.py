@@ -133,7 +133,9 @@ class EffectSearch(SpaceSearch[Objective, Judge | Panel]):
         if calls_per_item is not None and calls_per_item < 1:
             raise InputError(f"calls_per_item must be 1 or more; got {calls_per_item}.")
         self.objective = aims.leading
-        if calls_per_item is not None and not _is_correlation(self.objective):
+        aim = self.objective
+        correlates = isinstance(aim, Agreement) and aim.statistic != "concordance"
+        if calls_per_item is not None and not correlates:
             raise InputError(
                 "what an average of prompts adds is known of correlations alone, such as q or "
                 f"pearson; got the objective {self.objective}.",
@@ -162,10 +164,6 @@ class EffectSearch(SpaceSearch[Objective, Judge | Panel]):
         self.expected_ = run.expected
         self.n_calls_, self.n_calls_at_most_ = run.n_calls, run.most_calls
         return run.judge(self.views_)
-
-
-def _is_correlation(objective: Objective) -> bool:
-    return isinstance(objective, Agreement) and objective.statistic != "concordance"
 
 
 class _Run:

@@ -35,7 +35,7 @@ from judgesmith.programs.perturbing.injecting import known_sub_aspects
 from judgesmith.programs.perturbing.passage import spoken_around, unwrapped
 from judgesmith.results.progress import OnProgress
 from judgesmith.signatures.config import steps_key
-from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.items import RatedItem, item_to_judge
 from judgesmith.signatures.judgement import Cause, Judgement
 from judgesmith.signatures.perturbation import SubAspect
 from judgesmith.signatures.questions.pairwise import CompareAcross, Relation
@@ -304,7 +304,7 @@ def references_for(
         score_batch(
             DirectJudge(rubric=rubric),
             [
-                _as_rated(item, one)
+                item_to_judge(item.source, one.text, item.context)
                 for item, several in zip(items, usable, strict=True)
                 if len(several) > n
                 for one in several
@@ -384,10 +384,6 @@ class _Sieve:
         self.dropped[SPARE] += len(good) - len(kept)
         self.dropped = +self.dropped
         return kept
-
-
-def _as_rated(item: RatedItem, candidate: Reference) -> RatedItem:
-    return RatedItem(source=item.source, context=item.context, response=candidate.text)
 
 
 COMPARE = "compare"

@@ -186,10 +186,6 @@ def _changed_since(project: Project, number: int) -> bool:
     return bool((project.store.query(newest)[0][0] or 0.0) > at)
 
 
-def _n_undecided(project: Project) -> int:
-    return sum(one.decided is None for one in largest_gaps(project))
-
-
 def home_routes(studio: Studio) -> APIRouter:
     router = APIRouter()
     project = studio.project
@@ -198,13 +194,14 @@ def home_routes(studio: Studio) -> APIRouter:
         raters = project.summary()
         state = state_of(project, raters)
         lines = list(judge_lines(project))
+        n_undecided = sum(one.decided is None for one in largest_gaps(project))
         return {
             "raters": raters,
             "state": state,
             "agreement": rater_agreement(project),
             "judges": lines,
             "forest": forest_of(lines),
-            "steps": next_steps(project, state, _n_undecided(project)),
+            "steps": next_steps(project, state, n_undecided),
             "ADJUDICATED": ADJUDICATED,
             "cost": sum(one.cost_usd or 0 for one in lines),
         }

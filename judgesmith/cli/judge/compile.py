@@ -159,14 +159,15 @@ class CompileRun:
         """Return the judge with its calibration, if there is to be one, and what to say of it."""
         if self.aside is None:
             return found, []
+        models = {str(one.model): one for one in self.models}
         with stage_progress(quiet=quiet) as progress:
             return self.calibration.learned(
-                found.with_models({str(one.model): one for one in self.models}),
+                found.with_models(models),
                 self.dataset,
                 self.aside,
                 self.settings,
                 run=self.fingerprint,
-                lm=_of_name(found.model, self.models),
+                lm=models.get(found.model, self.asked.lm),
                 concurrency=concurrency,
                 on_progress=progress,
             )
@@ -198,7 +199,7 @@ def prepared_run(
     *,
     data: str,
 ) -> CompileRun:
-    """Return the run that all of this makes, once it is sure that it can be made."""
+    """Return the run; what ``compile_judge`` would refuse is refused here, with its option."""
     from judgesmith.experiments.compile.chosen_targets import chosen_targets
     from judgesmith.experiments.compile.settings import check_role_models, without_equal_ratings
     from judgesmith.experiments.compile.split import parts_of
@@ -293,11 +294,6 @@ def _for_these(
 def _known(before: SavedJudge | None) -> frozenset[str]:
     """Return the keys of the rows that an earlier judge was made from."""
     return frozenset() if before is None else before.seen_keys
-
-
-def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
-    """Return the model of that name: the first, or one of those that competed with it."""
-    return next((one for one in models if str(one.model) == name), models[0])
 
 
 @tool(

@@ -232,7 +232,8 @@ def _print(found: Suggestions, criteria: dict[str, Scale], output: str) -> None:
     from judgesmith.data.sheets.ratings import heading
     from judgesmith.signatures.judgement import by_sentence
 
-    how = ", ".join(f"{n} {_HOW[by]}" for by, n in _by(found))
+    counts = sorted(found.counts.items(), key=lambda one: one[0] == "random")
+    how = ", ".join(f"{n} {_HOW[by]}" for by, n in counts)
     say(f"{counted(len(found.rows), 'row')} to rate in {output}: {how}")
     say(
         f"of {counted(found.n_rows, 'row')}, {found.n_rated} rated, {found.n_seen} that the judge "
@@ -242,10 +243,6 @@ def _print(found: Suggestions, criteria: dict[str, Scale], output: str) -> None:
     for problem, n in list(by_sentence(found.causes).items())[:5]:
         say(f"  {n} × {problem}")
     print_table("Questions", [[heading(name, one)] for name, one in criteria.items()])
-
-
-def _by(found: Suggestions) -> list[tuple[str, int]]:
-    return sorted(found.counts.items(), key=lambda one: one[0] == "random")
 
 
 def _next(saved: AnySaved, judge: str, output: str) -> str:

@@ -242,13 +242,9 @@ def _choice_notes(search: ProtocolSearch) -> list[str]:
     trials = {one.number: one for one in search.trials_}
     found = search.confirmation_
     what = "" if found is None else _picked_text(trials[found.number].picked)
-    return [outcome_note(found, _counted(search), what=what, better=_better(search))]
-
-
-def _better(search: ProtocolSearch) -> str:
-    """Return what a better judge would have done."""
-    aims = search.objective
-    return "noticed more" if "versions" in aims.needs and not aims.rated_terms else "agreed better"
+    unrated = "versions" in search.objective.needs and not search.objective.rated_terms
+    better = "noticed more" if unrated else "agreed better"
+    return [outcome_note(found, _counted(search), what=what, better=better)]
 
 
 def _counted(search: ProtocolSearch) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -209,13 +209,10 @@ def guided_start(
     work.notes += notes
     rubric = rubric_with_guidelines(start.protocol.rubric, rows, found)
     guided = start.with_protocol(start.protocol.model_copy(update={"rubric": rubric}))
-    if not found or not any("guidelines" in one for one in _told_fields(guided)):
+    fields = [one.signature.input_fields for _, one in guided.named_predictors()]
+    if not found or not any("guidelines" in one for one in fields):
         return start
     return _better_guided(work, parts, start, guided)
-
-
-def _told_fields(judge: Judge) -> list[Collection[str]]:
-    return [one.signature.input_fields for _, one in judge.named_predictors()]
 
 
 def _better_guided(work: Tuning, parts: Parts, start: Judge, guided: Judge) -> Judge:

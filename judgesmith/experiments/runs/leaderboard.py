@@ -396,16 +396,12 @@ def _over_seeds(line: SeedsLine) -> list[str]:
         line.model or "-",
         *(_points(one) for one in (q.mean, q.sd, q.low, q.high)),
         f"{q.n_seeds}{without}",
-        *(["", ""] if gain is None else _gained(gain)),
+        *(["", ""] if gain is None else [_points(gain.mean, "+.3f"), _points(gain.sd)]),
     ]
 
 
-def _gained(gain: Spread) -> list[str]:
-    return ["-" if gain.mean is None else f"{gain.mean:+.3f}", _points(gain.sd)]
-
-
-def _points(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+def _points(value: float | None, form: str = ".3f") -> str:
+    return "-" if value is None else f"{value:{form}}"
 
 
 HEADER = (

@@ -198,7 +198,8 @@ def _one_file(place: Path, shards: Sequence[Shard]) -> OutputPlace:
             f"or a folder with / at its end, not {place}.",
         )
     check_ending(ending)
-    _refuse_inputs(place, shards)
+    if place.exists() and any(one.path and _same(place, one.path) for one in shards):
+        raise InputError(f"{place} is read by this command.", hint="name another file.")
     _refuse_within(place, shards, "a file")
     return OutputPlace(place=place, ending=ending, shards=tuple(shards))
 
@@ -226,11 +227,6 @@ def _into_folder(folder: Path, shards: Sequence[Shard], ending: str) -> tuple[Ou
         OutputPlace(place=folder / name, ending=ending, shards=(shard,))
         for name, shard in taken.items()
     )
-
-
-def _refuse_inputs(place: Path, shards: Sequence[Shard]) -> None:
-    if place.exists() and any(one.path and _same(place, one.path) for one in shards):
-        raise InputError(f"{place} is read by this command.", hint="name another file.")
 
 
 def _refuse_within(place: Path, shards: Sequence[Shard], what: str) -> None:

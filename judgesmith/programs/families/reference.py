@@ -31,7 +31,7 @@ from judgesmith.programs.judging.scoring import Asking, Once
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Judgement, Reason
-from judgesmith.signatures.space import Choice, Rubrics, Space, field_choice
+from judgesmith.signatures.space import Rubrics, Space, field_choice
 
 PLACES = "JUDGESMITH_WEIGHTS"
 """The environment variable that says where weights are: folders, parted as in ``PATH``."""
@@ -487,13 +487,9 @@ def reference_space(protocol: ReferenceConfig, rubrics: Rubrics = None) -> Space
     synonyms = ("none", "wordnet") if protocol.synonyms == "wordnet" else ("none",)
     choices.append(field_choice(protocol, "synonyms", synonyms, metric=("meteor",)))
     if protocol.metric == "bertscore":
-        choices.append(_layer_choice(protocol))
+        layers = {"last": None, **{str(one): one for one in range(1, n_layers(protocol))}}
+        choices.append(field_choice(protocol, "layer", layers, metric=("bertscore",)))
     return Space(choices=tuple(choices))
-
-
-def _layer_choice(protocol: ReferenceConfig) -> Choice:
-    layers = {"last": None, **{str(one): one for one in range(1, n_layers(protocol))}}
-    return field_choice(protocol, "layer", layers, metric=("bertscore",))
 
 
 REFERENCE = JudgeFamily(

@@ -143,7 +143,10 @@ def answer_from_lm15(response: Any, changed: tuple[str, ...] = ()) -> ModelAnswe
         input_tokens=counted_usage(response.usage.input_tokens),
         output_tokens=counted_usage(_all_output(response.usage)),
         logprobs=_logprobs(response),
-        adaptations=(*changed, *(_sentence(one) for one in response.adaptations)),
+        adaptations=(
+            *changed,
+            *(f"{one.field} {one.action}: {one.reason}" for one in response.adaptations),
+        ),
         original=None if plain else json.dumps(as_dict(response)),
     )
 
@@ -172,10 +175,6 @@ def _logprobs(response: Any) -> tuple[TokenLogprob, ...] | None:
         TokenLogprob(one.token, one.logprob, tuple((top.token, top.logprob) for top in one.top))
         for one in response.logprobs
     )
-
-
-def _sentence(adaptation: Any) -> str:
-    return f"{adaptation.field} {adaptation.action}: {adaptation.reason}"
 
 
 # -- errors --------------------------------------------------------------------------------

@@ -309,7 +309,7 @@ def _against_people(
     known = [errors for _, errors in pairs]
     placed = any(error.start is not None for errors in known for error in errors)
     graded = any(error.severity is not None for errors in known for error in errors)
-    spans = [_gold_spans(errors, settings) for errors in known]
+    spans = [[_span(error, settings) for error in errors] for errors in known]
     return SpanEvaluation(
         gold="errors",
         places=_agreement(texts, spans, settings, rng) if placed else None,
@@ -451,10 +451,6 @@ def _marked_spans(errors: Sequence[ErrorSpan], settings: SpanSettings) -> Spans:
     spans = sorted(_span(error, settings) for error in errors if error.start is not None)
     placed = {(span.start, span.end): span for span in spans}
     return [*placed.values(), *(Span(None, None) for e in errors if e.start is None)]
-
-
-def _gold_spans(errors: Sequence[GoldError], settings: SpanSettings) -> Spans:
-    return [_span(error, settings) for error in errors]
 
 
 def _span(error: ErrorSpan | GoldError, settings: SpanSettings) -> Span:

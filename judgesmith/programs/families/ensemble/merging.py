@@ -303,7 +303,7 @@ def _left_out(
             n = sum(is_invented(one, response) for one in several)
             why = "the response has no such words"
         if n:
-            text = f"{_many(n)} not merged: {why}."
+            text = f"{n} error{' was' if n == 1 else 's were'} not merged: {why}."
             yield Note(kind="left out", about=f"{name}/{about}", text=text)
 
 
@@ -315,10 +315,6 @@ def share_of(judgement: Judgement, criterion: str, scale: Scale) -> float | None
     if judgement.raw is not None:
         return PERCENT.fraction(judgement.raw)
     return None if judgement.score is None else scale.fraction(judgement.score)
-
-
-def _many(n: int) -> str:
-    return f"{n} error{' was' if n == 1 else 's were'}"
 
 
 def n_aspects(protocols: Iterable[JudgeConfig]) -> int:
