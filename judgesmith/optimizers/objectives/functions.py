@@ -7,7 +7,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any
 
@@ -169,8 +169,13 @@ class FunctionObjective(TargetMean):
             return math.nan
         given: tuple[Any, ...] = (scored,)
         if self.of_arrays:
-            given = _in_order(self.function, scored.human, scored.predicted)
+            given = (scored.human, scored.predicted)[:: -1 if self._takes_scores_first else 1]
         return _number(self.function, self.function, *given, where=f"a table of {scored.n} rows")
+
+    @cached_property
+    def _takes_scores_first(self) -> bool:
+        first = next(iter(inspect.signature(self.function).parameters))
+        return any(first == second for _, second in _ARRAYS)
 
     def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
         return counted_by_rows(self.of_target, table, sources, n_sources)
@@ -256,13 +261,6 @@ _ARRAYS = (("human", "judge"), ("y_true", "y_pred"), ("ratings", "scores"))
 
 def _asks_for_arrays(function: Callable[..., Any]) -> bool:
     return set(inspect.signature(function).parameters) in map(set, _ARRAYS)
-
-
-def _in_order(function: Callable[..., Any], human: FloatArray, judge: FloatArray) -> Any:
-    """Return ratings and scores as the names of a function's arguments ask for them."""
-    first = next(iter(inspect.signature(function).parameters))
-    is_turned = any(first == second for _, second in _ARRAYS)
-    return (judge, human) if is_turned else (human, judge)
 
 
 def objective_of(function: Callable[..., Any]) -> FunctionObjective | MetricObjective:
