@@ -166,9 +166,7 @@ class JudgeFamily:
         """Whether a model is asked anything, or numbers are made of the texts alone."""
         return bool(self.forms(self.protocol.model_validate({"judge": self.name})))
 
-    def start(
-        self, rubric: Rubric | Mapping[str, Any] | None = None, **choices: Any
-    ) -> dspy.Module:
+    def start(self, rubric: Rubric | Mapping[str, Any] | None = None, **choices: Any) -> Any:
         """Return a judge as it is before anything is learned.
 
         Parameters
@@ -183,10 +181,9 @@ class JudgeFamily:
         check_lines_given(protocol, given)
         return self.judge_of(protocol)
 
-    def judge_of(self, protocol: JudgeConfig) -> dspy.Module:
+    def judge_of(self, protocol: JudgeConfig) -> Any:
         """Return the judge that follows a protocol of this family."""
-        judge: dspy.Module = family_part(self, "judge")(protocol)
-        return judge
+        return family_part(self, "judge")(protocol)
 
     def program(self, protocol: JudgeConfig, item: RatedItem) -> JudgeProgram:
         """Return the judgement of one response, as a generator of questions."""

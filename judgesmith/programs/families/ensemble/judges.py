@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import dspy
 
@@ -80,6 +80,9 @@ class CompositeJudge(JudgeModule):
     """A judge that combines other judges; it is called, copied and saved like any other module."""
 
     seen_keys: frozenset[str]
+
+    if TYPE_CHECKING:
+        protocol: Any  # a single judge's alone, and judgesmith.load returns either
 
     def __repr__(self) -> str:
         return one_line(
