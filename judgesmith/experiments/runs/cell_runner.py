@@ -312,7 +312,7 @@ def _refuse_seen(
         )
 
 
-class Maker:
+class CellMaker:
     """Makes the cells of a run, one at a time."""
 
     def __init__(
@@ -337,16 +337,16 @@ class Maker:
     def made(self, cell: Cell) -> Made | None:
         """Return what a cell comes to; None where the budget ended before it was whole."""
         makers = {
-            "compiled": self._compiled,
-            "recorded": self._scored,
-            "panel": self._panel,
-            "saved": self._judged,
+            "compiled": self._from_compile,
+            "recorded": self._from_recorded,
+            "panel": self._from_members,
+            "saved": self._from_saved,
         }
         return makers[self.spec.judges[cell.judge].kind](cell)
 
     # -- a judge is compiled ---------------------------------------------------------------
 
-    def _compiled(self, cell: Cell) -> Made | None:
+    def _from_compile(self, cell: Cell) -> Made | None:
         assert cell.model is not None  # as of every compiled cell
         settings = settings_of(self.spec, cell)
         dataset = without_equal_ratings(self.sets[cell.data], settings)
@@ -387,7 +387,7 @@ class Maker:
 
     # -- a saved judge judges --------------------------------------------------------------
 
-    def _judged(self, cell: Cell) -> Made | None:
+    def _from_saved(self, cell: Cell) -> Made | None:
         dataset, targets, places = self._rows(cell)
         found = judged_by_saved(self.spec, cell, dataset, targets, places, self.models)
         if found is None:
@@ -396,7 +396,7 @@ class Maker:
 
     # -- recorded scores are read ---------------------------------------------------------
 
-    def _scored(self, cell: Cell) -> Made:
+    def _from_recorded(self, cell: Cell) -> Made:
         judge = self.spec.judges[cell.judge]
         assert judge.recorded is not None  # which is what makes it recorded
         dataset, targets, places = self._rows(cell)
@@ -451,7 +451,7 @@ class Maker:
 
     # -- a panel is put together -----------------------------------------------------------
 
-    def _panel(self, cell: Cell) -> Made:
+    def _from_members(self, cell: Cell) -> Made:
         dataset, targets, places = self._rows(cell)
         members = [self._by_id[name] for name in cell.members]
         results = [self.folder.result(one) for one in members]

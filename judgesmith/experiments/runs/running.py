@@ -16,7 +16,7 @@ from judgesmith.data.items import DataSet
 from judgesmith.errors import FileError, InputError, MissingExtraError
 from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.experiments.compile.settings import without_equal_ratings
-from judgesmith.experiments.runs.cell_runner import Maker, estimate_saved
+from judgesmith.experiments.runs.cell_runner import CellMaker, estimate_saved
 from judgesmith.experiments.runs.claims import claim_cell
 from judgesmith.experiments.runs.folder import RunFolder
 from judgesmith.experiments.runs.models import RunModels
@@ -170,9 +170,8 @@ def run_cells(
     """
     models = models or RunModels(spec, folder.ledger)
     sets = read_sets(spec) if sets is None else sets
-    run = _Run(
-        spec, folder, Maker(spec, sets, models, folder, on_progress=on_progress), on_progress, told
-    )
+    maker = CellMaker(spec, sets, models, folder, on_progress=on_progress)
+    run = _RunWorker(spec, folder, maker, on_progress, told)
     run.go()
     return progressed(folder, run.cells, run.unfinished)
 
@@ -195,14 +194,14 @@ def progressed(
     return Progressed(finished=tuple(finished), failed=failed, unfinished=waiting)
 
 
-class _Run:
+class _RunWorker:
     """One process at work on a run."""
 
     def __init__(
         self,
         spec: Spec,
         folder: RunFolder,
-        maker: Maker,
+        maker: CellMaker,
         on_progress: OnProgress | None,
         told: Told | None,
     ) -> None:
@@ -227,7 +226,7 @@ class _Run:
         while left:
             waiting: list[Cell] = []
             for cell in left:
-                is_over = self._run_in_turn(cell)
+                is_over = self._run_if_its_turn(cell)
                 waiting += [] if is_over else [cell]
             tell(staged(self.on_progress, "cells", len(self.cells)), len(left) - len(waiting))
             if waiting and len(waiting) == len(left):
@@ -235,7 +234,7 @@ class _Run:
                 time.sleep(_PAUSE)
             left = waiting
 
-    def _run_in_turn(self, cell: Cell) -> bool:
+    def _run_if_its_turn(self, cell: Cell) -> bool:
         """Run a cell if it is its turn; return whether nothing is left to do about it."""
         if self._is_done(cell) or cell.id in self.unfinished:
             return True
@@ -247,13 +246,13 @@ class _Run:
             return True
         if lacking is not None:
             reason = _NO_MEMBER.format(lacking)
-            return self._is_done(self.by_id[lacking]) and self._claimed(
+            return self._is_done(self.by_id[lacking]) and self._with_claim(
                 cell, lambda: self._fail(cell, reason, kind="PanelError")
             )
         if cell.id in self.asks and self.spent:
             self.unfinished[cell.id] = "the budget had ended before its turn came"
             return True
-        return self._claimed(cell, lambda: self._made(cell))
+        return self._with_claim(cell, lambda: self._run_cell(cell))
 
     def _is_done(self, cell: Cell) -> bool:
         """Say whether somebody has finished a cell, or failed to since this process began."""
@@ -262,7 +261,7 @@ class _Run:
         stamp = _stamp(self.folder, cell)
         return stamp is not None and stamp != self.before[cell.id]
 
-    def _claimed(self, cell: Cell, work: Callable[[], None]) -> bool:
+    def _with_claim(self, cell: Cell, work: Callable[[], None]) -> bool:
         with claim_cell(self.folder.claim_of(cell)) as mine:
             if not mine:
                 return False
@@ -271,7 +270,7 @@ class _Run:
                 work()
         return True
 
-    def _made(self, cell: Cell) -> None:
+    def _run_cell(self, cell: Cell) -> None:
         from judgesmith.experiments.compile.notes import NothingScoredError
         from judgesmith.programs.lm import BudgetSpent, ModelError
 

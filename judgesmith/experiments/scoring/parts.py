@@ -46,7 +46,7 @@ class PartFiles:
         self.output = output
         self.folder = parts_folder(output)
         self.ordered = ordered
-        self._run = _run_of(marks, ordered=ordered)
+        self._run = _run_marks(marks, ordered=ordered)
         self._resources = ExitStack()
         self._place: Path | None = None
         self._session = self._n_parts = 0
@@ -191,12 +191,12 @@ def refuse_stopped(output: Path, marks: Marks, *, ordered: bool) -> None:
     folder = parts_folder(output)
     if _is_ours(folder) and any(folder.glob("*-*.jsonl")) and (lock := claimed(folder)) is not None:
         try:
-            _refuse_others(folder, _run_of(marks, ordered=ordered))
+            _refuse_others(folder, _run_marks(marks, ordered=ordered))
         finally:
             os.close(lock)
 
 
-def _run_of(marks: Marks, *, ordered: bool) -> dict[str, Any]:
+def _run_marks(marks: Marks, *, ordered: bool) -> dict[str, Any]:
     return {"judge": marks["judge"], "run": marks["run"], "ordered": ordered}
 
 

@@ -29,11 +29,11 @@ def marks_of(judge: AnySaved, lm: AnyModel, first: RatedItem) -> dict[str, str]:
     return {
         "judge": judge.fingerprint,
         "target": judge.target,
-        "run": _run(judge, lm, first),
+        "run": _run_fingerprint(judge, lm, first),
     }
 
 
-def _run(judge: AnySaved, lm: AnyModel, first: RatedItem) -> str:
+def _run_fingerprint(judge: AnySaved, lm: AnyModel, first: RatedItem) -> str:
     """Return twelve hex digits that tell runs apart; of the input the first text alone counts."""
     asked = [*asked_by(judge, lm), *first.ids]
     return fingerprint_of(asked)

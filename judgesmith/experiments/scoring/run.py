@@ -60,7 +60,7 @@ _TOLD = 16  # rows between two words about progress
 
 
 @dataclass(kw_only=True)
-class Run:
+class ScoringRun:
     """What is the same for every row."""
 
     judge: AnySaved

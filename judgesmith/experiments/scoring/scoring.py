@@ -14,7 +14,7 @@ from judgesmith.experiments.scoring.formats import SCORE_ENDINGS
 from judgesmith.experiments.scoring.lines import Scored
 from judgesmith.experiments.scoring.manifest import Manifest
 from judgesmith.experiments.scoring.resume_check import asked_by
-from judgesmith.experiments.scoring.run import Judging, RowWatch, Run
+from judgesmith.experiments.scoring.run import Judging, RowWatch, ScoringRun
 from judgesmith.experiments.scoring.shards import Inputs, Shard, is_folder, output_places, shards_of
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
@@ -103,7 +103,7 @@ def score_shards(
     shards = inputs if _are_shards(inputs) else shards_of(inputs)  # type: ignore[arg-type]
     targets = output_places(output, shards, ending=ending)  # type: ignore[arg-type]
     judge, lm = with_own_models(judge, lm)
-    run = _run_of(
+    run = _scoring_run(
         judge,
         lm,
         output,
@@ -126,7 +126,7 @@ class Options(TypedDict, total=False):
 
 
 @file_faults()
-def _run_of(
+def _scoring_run(
     judge: AnySaved,
     lm: AnyModel,
     output: str | Path,
@@ -136,7 +136,7 @@ def _run_of(
     ordered: bool = True,
     overwrite: bool = False,
     begun: bool = True,
-) -> Run:
+) -> ScoringRun:
     """Return a run; a folder for its output is made where it is ``begun``."""
     manifest = None
     if is_folder(output) and (begun or Path(output).exists()):
@@ -154,7 +154,7 @@ def _run_of(
             },
             overwrite=overwrite,
         )
-    return Run(
+    return ScoringRun(
         judge=judge,
         lm=lm,
         manifest=manifest,
@@ -234,7 +234,7 @@ def score_file(
     """
     (target,) = output_places(output, (), ending=None)
     judge, lm = with_own_models(judge, lm)
-    run = Run(
+    run = ScoringRun(
         judge=judge, lm=lm, overwrite=overwrite, concurrency=concurrency, on_progress=on_progress
     )
     given = Given(str(getattr(items, "name", "input")), items)
@@ -262,7 +262,7 @@ def rows_to_score(
     read = {one: one.items(columns) for one in shards if one.once}
     begun = {one: [*islice(rows, 1)] for one, rows in read.items()}
     looked = {one: Given(rows.name, iter(begun[one])) for one, rows in read.items()}
-    run = _run_of(judge, lm, output, begun=False, **options)
+    run = _scoring_run(judge, lm, output, begun=False, **options)
     targets = output_places(output, shards, ending=options.get("ending"))
     run.check([(one, tuple(looked.get(own, own) for own in one.shards)) for one in targets])
     return chain.from_iterable(
@@ -286,6 +286,6 @@ def unscored_items(
         If ``output`` holds something else than rows of this run, or a row for another text, and
         is not to be overwritten.
     """
-    run = _run_of(judge, lm, output, **options)
+    run = _scoring_run(judge, lm, output, **options)
     targets = output_places(output, shards, ending=options.get("ending"))
     yield from run.left([(target, target.shards) for target in targets])

@@ -507,7 +507,7 @@ def work_each(
 ) -> Iterator[tuple[Unit, Result]]:
     """Yield units with what they come to; see ``iter_scores``."""
     check_concurrency(concurrency)
-    run = _Run(work, iter(units), concurrency, may_begin, ordered=ordered)
+    run = _UnitsUnderWay(work, iter(units), concurrency, may_begin, ordered=ordered)
     with STOPPING.attended(), COLLECTING.seldom(), SyncBridge() as loop:
         try:
             while batch := loop(run.batch()):
@@ -517,7 +517,7 @@ def work_each(
             loop(run.stop())
 
 
-class _Run(Generic[Unit, Result]):
+class _UnitsUnderWay(Generic[Unit, Result]):
     """The units under way in one event loop: started in order, handed out so or when finished."""
 
     def __init__(

@@ -17,7 +17,7 @@ from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.runs import RunFolder, RunModels, run_cells
 from judgesmith.experiments.runs.cell_result import Estimated
-from judgesmith.experiments.runs.cell_runner import Maker
+from judgesmith.experiments.runs.cell_runner import CellMaker
 from judgesmith.experiments.runs.claims import claim_cell
 from judgesmith.experiments.runs.folder import Made
 from judgesmith.experiments.runs.heldout import places_held_out, table_of_rows
@@ -441,7 +441,7 @@ def files_of(folder):
 def test_a_finished_cell_is_not_run_again(two, tmp_path, monkeypatch):
     folder = RunFolder.of_spec(tmp_path / "run", two)
     assert run_cells(two, folder).complete
-    monkeypatch.setattr(Maker, "made", None)
+    monkeypatch.setattr(CellMaker, "made", None)
     assert run_cells(two, RunFolder.of_spec(tmp_path / "run", two)).complete
 
 
@@ -491,7 +491,7 @@ def test_a_budget_is_that_of_the_whole_run_and_more_of_it_goes_on(study, tmp_pat
 
 
 def test_a_cell_that_fails_says_why_and_is_tried_again(two, tmp_path, monkeypatch):
-    made = Maker.made
+    made = CellMaker.made
 
     def failing(self, cell):
         if cell.judge == "plain":
@@ -501,7 +501,7 @@ def test_a_cell_that_fails_says_why_and_is_tried_again(two, tmp_path, monkeypatc
     folder = RunFolder.of_spec(tmp_path / "run", two)
     told = []
     with monkeypatch.context() as patch:
-        patch.setattr(Maker, "made", failing)
+        patch.setattr(CellMaker, "made", failing)
         found = run_cells(two, folder, told=lambda *one: told.append(one))
     plain, _, both = cells_of(two)
     assert found.failed == {
@@ -544,7 +544,7 @@ def test_a_cell_that_somebody_else_is_at_is_waited_for(two, tmp_path, monkeypatc
 def test_each_cell_costs_the_same_however_many_there_are(study, tmp_path, monkeypatch):
     """Steps of Python and characters of JSON, counted: a run is linear in its cells."""
     monkeypatch.setattr(
-        Maker,
+        CellMaker,
         "made",
         lambda self, cell: Made(
             result={"rows": {"heldout": 0, "unscored": 0}}, scores=[], saved=None, usage={}
