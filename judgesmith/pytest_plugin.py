@@ -290,12 +290,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin a session."""
     _SESSIONS.append(_Session(config))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End it."""
     _SESSIONS[:] = [one for one in _SESSIONS if one.config is not config]
 
 

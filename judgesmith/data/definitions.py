@@ -119,7 +119,6 @@ class _Reading:
         return meant
 
     def notes(self, wanted: Sequence[str]) -> Iterator[str]:
-        """Yield what a reader should know, in sentences."""
         for name in wanted:
             several = self.texts.get(name, {})
             if len(several) > 1:

@@ -164,7 +164,6 @@ class _Joined:
         self.notes += [note for note in strays.notes() if note not in self.notes]
 
     def dataset(self) -> DataSet:
-        """Return all rows as one set."""
         items = tuple(self.items.values())
         notes = list(self.notes)
         if self.n_twice:
@@ -177,7 +176,6 @@ class _Joined:
         return DataSet(name="+".join(self.names), items=items, notes=tuple(notes))
 
     def _put(self, row: Any, item: RatedItem, name: str) -> None:
-        """Add an item that is not there yet."""
         self.items[row] = item
         for criterion, ratings in item.human.items():
             if ratings:

@@ -354,7 +354,6 @@ class _Markers:
         return found
 
     def refuse_on(self, criterion: str, scale: Scale) -> None:
-        """Refuse a marker that is a rating on a scale."""
         if criterion in self._checked:
             return
         self._checked.add(criterion)
@@ -372,7 +371,6 @@ class _Markers:
 
     @property
     def notes(self) -> list[str]:
-        """Return how many ratings are marked as missing."""
         if not self._n:
             return []
         which = "1 rating is" if self._n == 1 else f"{self._n} ratings are"

@@ -111,7 +111,6 @@ def paired_answers(
     label: str,
     n_unused: int,
 ) -> PairedAnswers:
-    """Return what comparisons say."""
     criterion = rows[0][1].get("criterion")
     swapped = [(where, row) for where, row in swapped if row.get("criterion") == criterion]
     found = _answers_by_pair(rows, swapped, dataset)

@@ -197,7 +197,6 @@ def recorded_label(where: str, row: Mapping[str, Any]) -> RecordedLabel | Proble
 
 
 def recorded_judgement(value: float, cause: Cause | None, criteria: Criteria) -> Judgement:
-    """Return the judgement that a row gives."""
     if cause is not None:
         return Judgement.unscored(cause, criteria=criteria)
     return Judgement(score=value, criteria=criteria)

@@ -318,7 +318,6 @@ def all_targets(dataset: DataSet, target: str, aggregate: Aggregate = "mean") ->
 
 
 def nobody_said(n: int, *, name: str, scale: Scale) -> Targets:
-    """Return the targets of ``n`` unrated items."""
     return Targets(
         name=name,
         scale=scale,

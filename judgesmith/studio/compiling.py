@@ -32,7 +32,6 @@ class AskedCompilation(BaseModel):
 
     @property
     def choices(self) -> Choices:
-        """The choices of the compilation."""
         return Choices(**self.model_dump(exclude={"confirm", "resume"}))
 
 

@@ -74,11 +74,9 @@ class Studio:
 
 
 def person_of(request: Request) -> Person:
-    """Return who asks."""
     person: Person = request.scope["state"]["person"]
     return person
 
 
 def as_json_response(found: Mapping[str, Any]) -> Response:
-    """Return plain data as JSON."""
     return Response(json_line(found), media_type="application/json")

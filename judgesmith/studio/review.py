@@ -43,7 +43,6 @@ class ScoredRow:
 
     @property
     def mean(self) -> float | None:
-        """The mean of the raters' values."""
         return sum(self.values) / len(self.values) if self.values else None
 
     @property

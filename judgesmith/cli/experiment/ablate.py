@@ -143,7 +143,6 @@ def _notes(table: AblationTable) -> list[str]:
 
 
 def report(table: AblationTable, folder: Path | None = None) -> None:
-    """Print the table and what it tells."""
     from judgesmith.experiments.ablate.report import (
         CHOSEN_HEADER,
         HEADER,

@@ -123,7 +123,6 @@ def _write_project(file: str, *, force: bool, as_json: bool) -> None:
 
 
 def project_text(file: str, found: DataProposal) -> str:
-    """Return the project file for a data file."""
     from judgesmith.data.samples import SAMPLES
 
     place = file if file in SAMPLES or "://" in file else os.path.relpath(file)

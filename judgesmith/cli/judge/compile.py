@@ -103,7 +103,6 @@ class CompileRun:
         return list(dict.fromkeys(text for client in clients for text in client.adaptations))
 
     def estimate(self) -> RunEstimate:
-        """Return what the run would ask and cost."""
         from judgesmith.experiments.compile.estimate import estimate_run
 
         estimated = estimate_run(

@@ -415,7 +415,6 @@ def _print_agreement(found: LearnedPanel, selection: Report) -> None:
 
 
 def report(found: LearnedPanel, usage: Usage | None = None) -> None:
-    """Print a panel, its agreement and its weights."""
     saved = found.saved
     rows = saved.rows
     if found.selection is None and found.discernment is not None:

@@ -93,7 +93,6 @@ def tell_sheets(
 
 
 def print_agreement_of_raters(found: SheetRatings[Any]) -> None:
-    """Print how far raters agree on each question."""
     print_table(
         "Agreement of raters: Krippendorff's alpha, and the share of equal pairs of answers",
         [

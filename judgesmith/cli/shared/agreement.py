@@ -279,7 +279,6 @@ _SHOWN = {"given": "as given", "swapped": "swapped", "combined": "both orders"}
 
 
 def print_preferences(found: PreferenceEvaluation) -> None:
-    """Print how preferences agree with people's."""
     from judgesmith.experiments.evaluate.agreement import unscored_text
     from judgesmith.experiments.evaluate.preferring import ANSWERS, ranking_rows
 

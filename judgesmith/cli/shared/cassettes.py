@@ -35,7 +35,6 @@ class Taping:
 
 
 def cassette_options(command: Command) -> Command:
-    """Add ``--record`` and ``--replay``."""
     return together(
         command,
         click.option(

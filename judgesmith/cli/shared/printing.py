@@ -98,8 +98,6 @@ def answer(text: str, *, tone: str) -> None:
 
 
 def full_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--full``; see ``wants_full``."""
-
     def keep(context: click.Context, option: click.Parameter, value: bool) -> None:
         context.meta[_FULL] = value
 

@@ -332,7 +332,6 @@ def discern_verdict(
 
 
 def drift_verdict(names: Sequence[str], *, rows: int, few: bool) -> Verdict:
-    """Return whether scores and inputs have drifted."""
     if names:
         return Verdict(
             text=f"Drift detected: {', '.join(names)}. Rate a sample of new rows before you trust "

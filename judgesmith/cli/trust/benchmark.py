@@ -105,7 +105,6 @@ def print_benchmark(report: Mapping[str, Any], output: str, usage: Usage) -> Non
 def print_planned(
     steps: Sequence[PlannedStep], dropped: Sequence[Dropped], *, as_json: bool
 ) -> None:
-    """Print what would be asked."""
     calls, most = sum(one.calls for one in steps), sum(one.max_calls for one in steps)
     if as_json:
         rows = [asdict(one) for one in steps]
@@ -122,7 +121,6 @@ def print_planned(
 
 
 def print_checks(checked: Mapping[str, Any], folder: str) -> None:
-    """Print what people say of a benchmark."""
     from judgesmith.experiments.benchmark.report import checks_table
 
     say(

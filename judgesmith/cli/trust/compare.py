@@ -469,7 +469,6 @@ def _sides(found: Comparison) -> tuple[tuple[str, Side], tuple[str, Side]]:
 
 
 def p_text(p: float) -> str:
-    """Return a p-value to three decimals."""
     if p != p:
         return "undefined"
     return f"{p:.3f}" if p >= 0.0005 else "<0.001"

@@ -215,7 +215,6 @@ def discern_estimate(
 
 
 def announce(estimate: RunEstimate, perturbed: PerturbedSet, *, as_json: bool) -> None:
-    """Say what is about to be asked."""
     from judgesmith.experiments.robustness.perturbed_scores import blind_texts
 
     n_originals = len({(one.source_id, one.key) for one in perturbed.originals})
@@ -227,7 +226,6 @@ def announce(estimate: RunEstimate, perturbed: PerturbedSet, *, as_json: bool) -
 
 
 def report(found: Discerned) -> None:
-    """Print a test as the command does."""
     print_discerned(found, (), None, None, as_json=False)
 
 

@@ -162,7 +162,6 @@ def _limits(drift: DriftReport, *, with_inputs: bool) -> list[str]:
 
 
 def report(drift: DriftReport) -> None:
-    """Print whether the judge drifted, and by what."""
     worths = [one.effective for each in (drift.before, drift.now) for one in each.numbers.values()]
     names, few = [one.what for one in drift.drifted], min(worths, default=0.0) < _FEW
     print_verdict(drift_verdict(names, rows=drift.now.rows, few=few))

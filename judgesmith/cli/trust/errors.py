@@ -312,7 +312,6 @@ _RATES = ("precision", "recall", "f1")
 
 
 def print_evaluation(found: SpanEvaluation) -> None:
-    """Print how marked errors agree with known ones."""
     if found.places is not None:
         _print_places(found, found.places)
     damage = [kind for kind in found.kinds if kind.kind.lowers]

@@ -46,7 +46,6 @@ _MOST_STEPS = 100
 
 
 def perspective_options(command: Command) -> Command:
-    """Add the options that ask for one perspective."""
     return together(
         command,
         click.option(

@@ -70,7 +70,6 @@ class Batching(TakenOptions):
 
     @property
     def option(self) -> str:
-        """The option that says so."""
         return FILES if self.batch_files is not None else BATCH
 
     @contextmanager

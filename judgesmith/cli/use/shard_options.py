@@ -68,7 +68,6 @@ class ShardChoice(TakenOptions):
 
     @property
     def named(self) -> str:
-        """All inputs as they were named."""
         return " ".join(self.inputs)
 
     @property

@@ -36,11 +36,9 @@ class SourceRecord:
         return len(self._raw.found) == self._n_problems
 
     def problem(self, name: str, *, expected: str, came: str) -> None:
-        """Write down what is wrong with a field."""
         self._raw.problem(self._number, at=f"{self._path}{name}", expected=expected, came=came)
 
     def has(self, name: str) -> bool:
-        """Say whether there is anything in a field."""
         return self.cells.get(name) not in (None, "")
 
     def text(self, name: str) -> str:
@@ -148,7 +146,6 @@ class PublishedFiles:
 
     @property
     def problems(self) -> list[Problem]:
-        """Return what is wrong so far, file by file."""
         return [problem for raw in self._opened for problem in raw.problems]
 
     def records(
@@ -230,7 +227,6 @@ class Gathered:
         return self.same == same
 
     def add(self, human: dict[str, tuple[float, ...]], rater: str | None = None) -> None:
-        """Keep what one more rater said."""
         for name, points in human.items():
             self.human.setdefault(name, []).extend(points)
         if rater is not None:

@@ -143,17 +143,13 @@ def _openmeva_ratings(story: SourceRecord) -> tuple[tuple[float, ...], str]:
     return story.ratings("score", _OPENMEVA_SCALE), INDIVIDUAL
 
 
-OPENMEVA_ROC = Conversion(
-    name="openmeva-roc",
-    task="story",
-    files="mans_roc.json (mags_roc.json)",
-    home="github.com/thu-coai/OpenMEVA",
-    rows=_openmeva_rows,
-)
-OPENMEVA_WP = Conversion(
-    name="openmeva-wp",
-    task="story",
-    files="mans_wp.json (mags_wp.json)",
-    home="github.com/thu-coai/OpenMEVA",
-    rows=_openmeva_rows,
+OPENMEVA_ROC, OPENMEVA_WP = (
+    Conversion(
+        name=f"openmeva-{part}",
+        task="story",
+        files=f"mans_{part}.json (mags_{part}.json)",
+        home="github.com/thu-coai/OpenMEVA",
+        rows=_openmeva_rows,
+    )
+    for part in ("roc", "wp")
 )

@@ -162,19 +162,15 @@ def _qags_row(about: Conversion, record: SourceRecord, source_id: str) -> dict[s
     )
 
 
-QAGS_CNNDM = Conversion(
-    name="qags-cnndm",
-    task="summarization",
-    files="mturk_cnndm.jsonl",
-    home="github.com/W4ngatang/qags",
-    rows=_qags_rows,
-)
-QAGS_XSUM = Conversion(
-    name="qags-xsum",
-    task="summarization",
-    files="mturk_xsum.jsonl",
-    home="github.com/W4ngatang/qags",
-    rows=_qags_rows,
+QAGS_CNNDM, QAGS_XSUM = (
+    Conversion(
+        name=f"qags-{part}",
+        task="summarization",
+        files=f"mturk_{part}.jsonl",
+        home="github.com/W4ngatang/qags",
+        rows=_qags_rows,
+    )
+    for part in ("cnndm", "xsum")
 )
 
 

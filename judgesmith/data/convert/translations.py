@@ -123,7 +123,6 @@ def is_no_error(said: str) -> bool:
 
 
 def is_attention_test(said: str) -> bool:
-    """Say whether a row only tests the rater."""
     return _mqm_plain(said) == ATTENTION_TEST
 
 

@@ -28,7 +28,6 @@ DEMONSTRATION = "demonstration"
 
 
 def may_be_shown(item: RatedItem) -> bool:
-    """Say whether a row may be a demonstration."""
     return str(item.extra.get(DEMONSTRATION) or "").strip().casefold() != "never"
 
 
@@ -273,7 +272,6 @@ class Strays:
         )
 
     def notes(self) -> list[str]:
-        """Return what to know of them, in sentences."""
         n = len(self.changed)
         if not n:
             return []

@@ -115,7 +115,6 @@ def equal_rows(tables: Tables) -> tuple[tuple[Block, tuple[str, ...]], ...]:
 
 
 def plain_effects(effects: Iterable[ExplanationEffect]) -> list[dict[str, Any]]:
-    """Return effects ready for JSON."""
     return [
         {
             "block": one.block,

@@ -81,7 +81,6 @@ class AnchorTexts:
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """The ratings of the scale, rising."""
         return self.chosen.levels
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -98,7 +97,6 @@ class AnchorTexts:
                 }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the report says of them."""
         said: dict[str, Any] = {
             name: value for name, value in self.chosen.to_dict().items() if name != "anchors"
         }

@@ -91,7 +91,6 @@ class ExemplarReport:
     problems: Mapping[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report ready for JSON."""
         return {
             "sources": self.n_sources,
             "ladders": self.n_ladders,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def check_benchmark_roles(roles: Iterable[str]) -> None:
-    """Refuse unknown roles in building a benchmark."""
     for role in roles:
         if role not in ROLES:
             raise InputError(

@@ -86,7 +86,6 @@ class ErrorsPerRating:
         return not _falling([n for n, n_texts in both if n_texts >= FEWEST_TEXTS])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a row per rating, ready for JSON."""
         rows = zip(self.levels, self.n_errors, self.n_texts, strict=True)
         return {f"{level:g}": {"n_errors": n, "pilot_texts": of} for level, n, of in rows}
 

@@ -77,7 +77,6 @@ def read_benchmark(place: str | Path) -> tuple[Path, dict[str, Any], list[dict[s
 
 
 def put_report(folder: Path, report: Mapping[str, Any], text: str) -> None:
-    """Replace the report of a benchmark."""
     for name, content in ((REPORT, json_text(report)), (TEXT, text)):
         put_text(folder / name, content)
 
@@ -107,7 +106,6 @@ def estimate_cell(estimate: Mapping[str, Any] | None) -> str:
 
 
 def share_cell(value: float | None) -> str:
-    """Return a share, or that it is undefined."""
     return "undefined" if value is None else f"{value:.3f}"
 
 

@@ -228,7 +228,6 @@ class Dropped:
         return f"{self.criterion} is left out: {self.fact}; {remedy}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the report says of it."""
         return {"why": self.why, "ratings": list(self.ratings), "problem": self.sentence}
 
 

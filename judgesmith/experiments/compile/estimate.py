@@ -139,7 +139,7 @@ def search_calls(
     # Each other judge on a front has its aggregation fitted, too.
     several = len(settings.aims.each) > 1
     most += several * n_trials * dearest * n_pool
-    # Weights are learned for the judge as it was, too, to see whether the winner is still better.
+    # Weights are learned for the baseline, too, to see whether the winner is still better.
     weighed = settings.learn_weights and not several
     most += weighed * first * n_pool
     expected += usual * (n_pool + n_heldout) + weighed * start * n_pool / 2
@@ -271,7 +271,7 @@ def balanced_calls(size: SearchSize) -> SearchCalls:
     refuse_many_answers(size.judge)
     n_instructions = len({one.turns[:1] for one in size.judge.templates().values()})
     n_wordings = ROUNDS * PARAPHRASES * n_instructions
-    # Validation rows once more by the judge as it was, to see whether even answers agree better.
+    # Validation rows once more by the baseline, to see whether even answers agree better.
     texts = _around(size) + size.n_selection
     protocol = size.judge.protocol
     on_one = 2 * protocol.samples if family_of(protocol.judge).ranks else size.calls
@@ -289,7 +289,7 @@ def miprov2_calls(size: SearchSize) -> SearchCalls:
     n_full = n_trials // _FULL_EVERY + 3
     of_trials = n_trials * min(_MINIBATCH, seen) + n_full * size.n_selection
     written = 12 + (_CANDIDATES + 2) * per_text
-    # Rows to learn from once more by the judge as it was, for what an answer adds.
+    # Rows to learn from once more by the baseline, for what an answer adds.
     texts = _around(size) + size.n_pool + of_trials + _CANDIDATES * size.n_pool
     return SearchCalls(most=math.ceil(size.calls * texts) + written)
 
@@ -335,7 +335,7 @@ def estimate_run(
         bare["selection"] += settings.criteria_from != "given"
         bare["pool"] += 1
     if not n_pool and settings.criteria_from == "inferred":
-        bare["held"] += 1  # the judge as it was has another rubric than the one reported beside it
+        bare["held"] += 1  # the baseline has another rubric than the one reported beside it
     judge, n_prepared = _prepared(dataset, targets, settings)
     taught = JudgingEffort.asked(
         n_prepared,

@@ -123,7 +123,6 @@ def tested_text(found: ConfirmationResult) -> str:
 
 
 def p_words(value: float) -> str:
-    """Return a p-value, or ``undefined``."""
     return "below 0.001" if value < 0.001 else number_text(value)
 
 
@@ -347,7 +346,6 @@ class SearchProgress:
     trials: dict[int, TrialRecord] = field(default_factory=dict)
 
     def __call__(self, trial: TrialRecord) -> None:
-        """Count a trial and say how far the search is."""
         self.trials[trial.number] = trial
         first = self.trials.get(0, trial)
         whole = [one for one in self.trials.values() if one.n_rows == first.n_rows]

@@ -294,7 +294,6 @@ class Tuning:
         return usd_of(judgements, lm or self.lm) if minds else ()
 
     def optimized(self, judge: Judge, parts: Parts, *, bare: Judge) -> Judge | Panel:
-        """Return the best judge found."""
         if self.settings.search.build is None:
             return self.decided(judge, parts)
         found = at(self.settings.search.build)(self, judge, parts, bare)

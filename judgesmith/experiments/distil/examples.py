@@ -69,7 +69,6 @@ class KnownInputs:
                 self._runs.update(_runs(words))
 
     def __len__(self) -> int:
-        """Return how many different inputs are known."""
         return len(self._whole)
 
     def __contains__(self, text: object) -> bool:

@@ -237,7 +237,6 @@ class CriterionReports:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the reports by name, ready for JSON."""
         return {name: plain(report) for name, report in self.reports.items()}
 
 

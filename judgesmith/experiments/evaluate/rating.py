@@ -114,7 +114,6 @@ def rate_systems(
 
 
 def left_out_text(left_out: dict[str, int]) -> str:
-    """Return what was left out and why."""
     why = {
         "seen": "rows that the judge was made from",
         "chosen": "labels of rows that suggest selected, not at random",

@@ -169,7 +169,6 @@ class AnnotationRatings(SheetRatings[LabelRatings]):
 def read_annotation_sheets(
     paths: Sequence[str | Path], *, confidence: float = 0.95
 ) -> AnnotationRatings:
-    """Return what raters say of marked errors."""
     filled = FilledSheets.read(paths, LABELLED)
     return AnnotationRatings(
         **filled.about(),

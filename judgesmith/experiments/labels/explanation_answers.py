@@ -36,7 +36,6 @@ class SheetQuestion:
     of_aspects: bool = False
 
     def is_asked(self, *, whole: bool, aspects: bool) -> bool:
-        """Say whether a row has this question."""
         return (whole or not self.whole_only) and (aspects or not self.of_aspects)
 
 

@@ -147,7 +147,6 @@ class _Row:
         return ""
 
     def number(self, field: str, cells: Mapping[str, Any], at: str = "") -> float | None:
-        """Return a score, None if missing."""
         found = cells.get(field)
         if found is None and field in cells:
             return None
@@ -161,7 +160,6 @@ class _Row:
         return None
 
     def words(self, field: str, cells: Mapping[str, Any], at: str = "") -> str:
-        """Return an explanation, empty if missing."""
         found = cells.get(field)
         if isinstance(found, str | None):
             return found or ""

@@ -105,7 +105,6 @@ class CandidateItems:
     sources: IntArray
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.items)
 
 
@@ -163,7 +162,6 @@ _WORD = re.compile(r"\w+")
 
 
 def at_random(candidates: CandidateItems, n: int, rng: np.random.Generator) -> list[int]:
-    """Return the rows in random order."""
     return [int(place) for place in rng.permutation(len(candidates))]
 
 

@@ -41,7 +41,6 @@ class RecheckError(InputError):
 
 
 def check_golden(judge: AnySaved) -> None:
-    """Refuse a judge that cannot be rechecked."""
     if judges_sources(judge):
         raise RecheckError(
             "the judge ranks the responses to a source, so that no text has a score by itself; "

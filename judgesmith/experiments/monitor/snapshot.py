@@ -104,7 +104,6 @@ class Numbers(BaseModel):
 
     @classmethod
     def of(cls, values: Sequence[float], sources: Sequence[object]) -> Numbers:
-        """Return the numbers of some rows, at least one."""
         given = np.sort(np.asarray(values, dtype=float))
         points = given
         if len(given) > N_POINTS:
@@ -130,7 +129,6 @@ class Shares(BaseModel):
 
     @classmethod
     def of(cls, labels: Sequence[str], sources: Sequence[object]) -> Shares:
-        """Return the shares in some rows, at least one."""
         counts = sorted(Counter(labels).items(), key=lambda one: (-one[1], one[0]))
         most = np.array([label == counts[0][0] for label in labels], dtype=float)
         # Where all are alike nothing tells how alike rows of a source would be.
@@ -153,7 +151,6 @@ class Snapshot(BaseModel):
     labels: Mapping[str, Shares] = Field(default_factory=dict)
 
     def without_scores(self) -> Snapshot:
-        """Return the same of the inputs alone."""
         numbers = {name: one for name, one in self.numbers.items() if not is_score(name)}
         labels = {name: one for name, one in self.labels.items() if name not in (SCORED, VERDICT)}
         return self.model_copy(update={"numbers": numbers, "labels": labels})

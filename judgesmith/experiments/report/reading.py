@@ -112,7 +112,6 @@ class ReportCell:
 
     @property
     def title(self) -> str:
-        """Its names in one line."""
         names = self.names
         way = " · ".join(one for one in (names.judge, names.optimizer, names.model) if one)
         return f"{way} on {names.data}: {names.target}, seed {names.seed}"

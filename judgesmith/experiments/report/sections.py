@@ -61,7 +61,6 @@ _WORDS = 600
 
 
 def estimate(one: Estimated | None, *, signed: bool = False) -> str:
-    """Return a number and its interval."""
     if one is None or one.value is None:
         return "undefined"
     form = "+.2f" if signed else ".2f"

@@ -41,7 +41,6 @@ class WeakPair:
     said_of_version: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON."""
         return asdict(self)
 
 

@@ -91,7 +91,6 @@ class KindReader:
 
     @property
     def notes(self) -> Iterator[str]:
-        """Say what was assumed, in sentences for people."""
         if self._unknown:
             words = ", ".join(list(self._unknown)[:5]) + ", …" * (len(self._unknown) > 5)
             yield (

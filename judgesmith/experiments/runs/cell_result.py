@@ -196,7 +196,6 @@ _NAMED = ("problem", "system_id")
 
 @file_faults()
 def kept_object(place: Path) -> dict[str, Any]:
-    """Return the JSON object in a file of a cell."""
     try:
         found = json.loads(place.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
@@ -224,7 +223,6 @@ def kept_result(place: Path, *, schema: int) -> tuple[dict[str, Any], CellResult
 
 @file_faults()
 def kept_scores(place: Path, *, n_heldout: int, n_unscored: int) -> list[dict[str, Any]]:
-    """Return the rows of a cell's ``scores.jsonl``."""
     try:
         with place.open(encoding="utf-8") as file:
             rows = [_row(line) for line in file]

@@ -139,7 +139,6 @@ def held_against(
     perspectives: Sequence[str] = (),
     aggregate: Aggregate | None = None,
 ) -> Made:
-    """Return what a cell came to."""
     table = table_held_out(dataset, targets, places, judgements)
     agreement = dict(judged.agreement or dict.fromkeys(_AGREEMENT))
     is_rated = bool(len(places)) and table.is_rated

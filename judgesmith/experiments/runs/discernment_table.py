@@ -82,7 +82,6 @@ DISCERNMENT_HEADER = (
 
 
 def discernment_title(block: DiscernmentBlock) -> str:
-    """Return what is told of, in words."""
     return f"{block.data}: {block.target}, changed texts, seed {block.seed}"
 
 

@@ -326,7 +326,6 @@ def _difference(
 
 
 def _n_systems(table: PredictionTable) -> int:
-    """Return how many systems have a scored row."""
     assert table.systems is not None  # rows of a cell name theirs
     scored = ~np.isnan(table.predicted) & ~np.isnan(table.human)
     return len(np.unique(table.systems[scored]))
@@ -356,7 +355,6 @@ SEEDS_READING = (
 
 
 def seeds_title(block: SeedsBlock) -> str:
-    """Return what is ranked over seeds, in words."""
     return f"{block.data}: {block.target}, {block.level} level, over {len(block.seeds)} seeds"
 
 
@@ -560,7 +558,6 @@ def _tables(board: Leaderboard) -> Iterator[Table]:
 
 
 def _reading(board: Leaderboard) -> tuple[str, ...]:
-    """Return how to read the tables that there are."""
     more = {
         SEEDS_READING: board.over_seeds,
         DISCERNMENT_READING: board.discernment,

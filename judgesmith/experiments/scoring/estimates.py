@@ -181,7 +181,6 @@ def _shared_length(template: Template) -> int:
 
 
 def _answer_tokens(protocol: JudgeConfig, template: Template, lengths: MeanLengths) -> float:
-    """Return about how many tokens an answer has."""
     if set(template.outputs.values()) == {"text"}:  # a text of the kind that is judged
         return lengths.response / CHARACTERS_PER_TOKEN
     n_scores = len(protocol.rubric.criteria) if "assessments" in template.outputs else 1
@@ -272,7 +271,6 @@ class RunEstimate:
         return self.calls if self.expected_calls is None else self.expected_calls
 
     def __add__(self, other: RunEstimate) -> RunEstimate:
-        """Return what two runs ask and cost together."""
         usd = None
         if self.cost_usd is not None and other.cost_usd is not None:
             usd = self.cost_usd + other.cost_usd

@@ -40,7 +40,6 @@ def output_ending(name: str) -> str | None:
 
 
 def check_ending(ending: str) -> None:
-    """Refuse a format that cannot be written here."""
     if ending == ".parquet" and find_spec("pyarrow") is None:
         raise MissingExtraError("writing Parquet needs pyarrow: pip install 'judgesmith[parquet]'")
 

@@ -46,7 +46,7 @@ class ScoreLine(NamedTuple):
 
 
 def read_line(text: str) -> ScoreLine:
-    """Return a line that :meth:`Line.written` wrote."""
+    """Return a line that ``ScoreLine.written`` wrote."""
     number, key, rest = text.rstrip("\n").split(", ", 2)
     note = None
     if rest.startswith("null, "):
@@ -143,7 +143,6 @@ class Tally:
     labels: Counter[str] = field(default_factory=Counter)
 
     def count(self, note: Note | None, n: int = 1) -> None:
-        """Count rows about which there is this to say."""
         self.n_rows += n
         if note is None:
             return
@@ -158,7 +157,6 @@ class Tally:
         self.n_again += n * bool(note.get("again"))
 
     def add(self, other: Tally) -> None:
-        """Count what another tally counted."""
         self.n_rows += other.n_rows
         self.n_again += other.n_again
         self.causes.update(other.causes)
@@ -167,7 +165,6 @@ class Tally:
         self.labels.update(other.labels)
 
     def scored(self, notes: tuple[str, ...] = ()) -> Scored:
-        """Return the counts as they are now."""
         return Scored(
             n_rows=self.n_rows,
             n_unscored=self.causes.total(),

@@ -38,7 +38,6 @@ class Finished:
     tally: Tally
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
         counts = {"rows": self.tally.n_rows, "unscored": self.tally.causes.total()}
         causes = self.tally.causes
         told: dict[str, Any] = {"reasons": by_sentence(causes), "stated": self.tally.stated}
@@ -161,7 +160,6 @@ class Manifest:
             self.write()
 
     def write(self) -> None:
-        """Renew the record, as a whole."""
         begun = time.monotonic()
         total = Tally()
         for one in self.finished.values():

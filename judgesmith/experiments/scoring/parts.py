@@ -256,7 +256,6 @@ class InOrder:
         return self._next is not None
 
     def has(self, number: int, key: str) -> bool:
-        """Say whether a row is committed."""
         line = self._next
         if line is None or line.number != number:
             return False

@@ -86,7 +86,6 @@ class NumberedKeys:
         self._keys = array("Q")
 
     def add(self, number: int, key: str) -> None:
-        """Take note of a row."""
         n = len(self._keys)
         if number >= n:
             self._keys.frombytes(bytes(8 * (max(number + 1, 2 * n) - n)))

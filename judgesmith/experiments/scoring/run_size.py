@@ -142,7 +142,6 @@ class SampledSources:
         return [one for rows in self._kept.values() for one in rows]
 
     def add(self, item: RatedItem) -> None:
-        """Look at one more row."""
         self.n_rows += 1
         known = self._kept.get(item.source_id)
         if known is None:
@@ -287,7 +286,6 @@ class RunSize:
     day_processes: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name."""
         return asdict(self)
 
 

@@ -71,7 +71,6 @@ class Pulse:
             self._forget(now)
 
     def kept(self, n_rows: int) -> None:
-        """Count rows that are not judged again."""
         with self._lock:
             self.n_kept += n_rows
 
@@ -81,7 +80,6 @@ class Pulse:
 
     @property
     def seconds(self) -> float:
-        """How long the run has been under way."""
         return self._clock() - self.began
 
     @property
@@ -109,7 +107,6 @@ class Pulse:
         return usage_of(*self.lms)
 
     def unscored_now(self) -> dict[str, int]:
-        """Return the rows without a score, by why."""
         with self._lock:
             return dict(self.unscored)
 
@@ -180,7 +177,6 @@ class _Now(Collector):
         self._pulse = pulse
 
     def collect(self) -> Iterator[Any]:
-        """Yield every family of numbers."""
         pulse, judge = self._pulse, self._judge
         for name, told, n in (
             ("rows", "Rows judged.", pulse.n_judged),

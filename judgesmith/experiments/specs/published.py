@@ -54,7 +54,6 @@ class PublishedTable(SpecPart):
     rows: dict[Name, PublishedRow] = Field(min_length=1)
 
     def statistics_of(self, name: str) -> tuple[PublishedStatistic, ...]:
-        """Return what is published of a set."""
         return self.sets[name].statistics or self.statistics
 
     @model_validator(mode="after")

@@ -148,7 +148,6 @@ class _Reader:
                 return
 
     def check_recorded(self, name: str) -> None:
-        """Report recorded scores that are missing."""
         judge = self.spec.judges[name]
         if judge.recorded is None:
             return
@@ -162,7 +161,6 @@ class _Reader:
             self.blame(("judges", name, "name"), unknown_name("judge", judge.name, known))
 
     def check_saved(self, name: str) -> None:
-        """Tell of a saved judge that cannot be read."""
         judge = self.spec.judges[name]
         if judge.saved is None:
             return

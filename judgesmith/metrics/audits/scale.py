@@ -49,7 +49,6 @@ class _Cells:
 
 
 def tied_pairs(codes: IntArray, sources: IntArray, confidence: float) -> Estimate:
-    """Return the share of tied pairs among all."""
     cells = _Cells.of(codes, sources)
     n, own, all_of = float(len(codes)), cells.counts, cells.totals()
     size = cells.by_source(own)

@@ -31,7 +31,6 @@ class _Map(Record, ABC):
     __slots__ = ()
 
     def __call__(self, judge: ArrayLike) -> FloatArray:
-        """Return :meth:`apply`."""
         return self.apply(judge)
 
     def apply(self, judge: ArrayLike) -> FloatArray:

@@ -75,7 +75,6 @@ class Scores:
         return self._estimate(value, self.resampled[place], chosen, n_undefined)
 
     def lowest(self) -> Estimate:
-        """Return the lowest defined score."""
         return self._over(lambda scores: np.min(scores, axis=0))
 
     def average(self, levels: Sequence[PerturbationLevel]) -> Estimate:

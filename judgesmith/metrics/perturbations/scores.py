@@ -141,7 +141,6 @@ def harmonic_mean_log_p(
 
 
 def _logs(log_p: ArrayLike) -> FloatArray:
-    """Return logarithms of p-values."""
     logs = number_array(log_p, name="log_p")
     if (logs > 0).any():
         raise ValueError(

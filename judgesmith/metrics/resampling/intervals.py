@@ -72,7 +72,6 @@ class AveragedUnits:
     def of(
         cls, parts: Sequence[RatedPart], statistic: Statistic, level: Level, resample: Resample
     ) -> "AveragedUnits":
-        """Check the parts and prepare their statistics."""
         check_choice(statistic, Statistic, name="statistic")
         if not parts:
             raise ValueError("no parts to average over; give one per target.")

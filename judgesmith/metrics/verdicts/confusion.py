@@ -99,7 +99,6 @@ class CodedVerdicts:
 
     @property
     def place(self) -> int:
-        """The place of the positive label."""
         if self.positive < 0:
             raise ValueError(
                 f"positive= must say which of {list(self.classes)} is the label of a good row."

@@ -308,7 +308,6 @@ class _Rows:
         systems: Labels | None,
         selection: ArrayLike | None,
     ) -> "_Rows":
-        """Check and align what was given."""
         p = score_vector(judge, name="judge", allow_missing=True)
         h = score_vector(human, name="human", n_items=len(p), allow_missing=True)
         for name, one in (("human", h), ("judge", p)):
@@ -436,7 +435,6 @@ class _Corrected:
 
 
 def _undefined(found: AnyEstimate) -> AnyEstimate:
-    """Return an estimate without its values."""
     paired = {"first": math.nan, "second": math.nan, "p_value": math.nan}
     more = paired if isinstance(found, PairedEstimate) else {}
     return replace(found, value=math.nan, low=math.nan, high=math.nan, **more)  # type: ignore[arg-type]

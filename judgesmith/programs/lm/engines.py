@@ -246,7 +246,6 @@ class NativeEngine:
         self._loops: dict[asyncio.AbstractEventLoop, tuple[Any, Any, FastPath]] = {}
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Send ``request`` once; see ``Engine``."""
         loop = asyncio.get_running_loop()
         opened = self._loops.get(loop)
         try:
@@ -274,7 +273,6 @@ class NativeEngine:
             raise self._explained(fault, opened[1], sent) from None
 
     def complete_sync(self, request: ModelRequest) -> ModelAnswer:
-        """Send ``request`` once; see ``Engine``."""
         try:
             with self._lock:
                 if self._threads is None:
@@ -322,7 +320,6 @@ class NativeEngine:
             await opened[0].aclose()
 
     def close(self) -> None:
-        """Close the connections of synchronous calls."""
         with self._lock:
             opened, self._threads = self._threads, None
         if opened is not None:

@@ -60,7 +60,6 @@ class Refusal(Exception):  # noqa: N818 - an answer of the server, not a fault i
 
     @property
     def body(self) -> dict[str, Any]:
-        """The reply's one object."""
         return {"error": self.error, "where": self.where or None, "hint": self.hint or None}
 
 
@@ -328,7 +327,6 @@ class Inflow:
         return part
 
     def close(self) -> None:
-        """Read no further."""
         self._task.cancel()
         if self._next is not None:
             self._next.cancel()
@@ -532,7 +530,6 @@ _BATCH = TypeAdapter(Batch)
 
 
 def posted_item(body: bytes, limits: ServingLimits, *, where: str = "body") -> RatedItem:
-    """Return the one item that JSON spells."""
     _check_parts(body, where)
     _check_names([_read(_NAMES, body, where)], [where])
     item = _read(_ITEM, body, where).rated()
@@ -541,7 +538,6 @@ def posted_item(body: bytes, limits: ServingLimits, *, where: str = "body") -> R
 
 
 def items_of(body: bytes, limits: ServingLimits) -> list[RatedItem]:
-    """Return the items of a batch, in order."""
     _check_parts(body, "body")
     head = _read(_HEAD, body, "body") or _Head(items=None)
     given = head.items or []

@@ -116,7 +116,6 @@ def severity_points(stated: object) -> float | None:
 
 
 def severity_text(severity: float | None) -> str:
-    """Return how bad an error is, in words."""
     if severity is None:
         return "of no stated severity"
     word = _WORD_OF.get(_nearest(severity))
@@ -164,7 +163,6 @@ class ErrorTotals:
 
 
 def error_totals(found: FoundErrors) -> ErrorTotals:
-    """Return the counts of what a judge found."""
     of_texts = [distinct_errors(text.errors or ()) for text in found.texts]
     errors = [error for one in of_texts for error in one]
     grades = Counter(grade_of(error.severity) for error in errors)

@@ -107,7 +107,6 @@ def score_dataset(
 
 
 def known_columns(names: Sequence[str], columns: ColumnsGiven) -> ColumnMap:
-    """Return which of some columns hold what."""
     found, _ = recognised(
         names,
         ColumnMap(fields=column_map(columns).fields),

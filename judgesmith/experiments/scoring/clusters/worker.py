@@ -49,7 +49,6 @@ class RowText:
 
     @property
     def item(self) -> RatedItem:
-        """The same as judges take it."""
         return item_to_judge(self.source, self.response, self.context, self.references)
 
 
