@@ -33,7 +33,8 @@ if os.environ.get("JUDGESMITH_COVERAGE") == "1":
 def run(checks: dict[str, list[str]], folder: Path) -> int:
     """Run ``checks`` in ``folder`` and return the first non-zero status.
 
-    Two run at a time and are printed whole; the tests come last, alone, and print as they go.
+    Two run at a time and are printed whole. The tests print as they go; types, which take longest
+    of the others and one core, are found meanwhile and told of after them.
     """
     # Hundreds of processes import the same modules: each keeps for the others what it compiled.
     compiling = {n: text for n, text in os.environ.items() if n != "PYTHONDONTWRITEBYTECODE"}
@@ -50,16 +51,20 @@ def run(checks: dict[str, list[str]], folder: Path) -> int:
         )
         return done.returncode, time.monotonic() - started, done.stdout or b""
 
-    lines, first_failure = [], 0
+    found, lines, first_failure = {}, [], 0
     with ThreadPoolExecutor(2) as pool:
         beside = {name: pool.submit(ran, name) for name in checks if name != "tests"}
-        for name, command in checks.items():
-            print(f"\n== {name}: {' '.join([Path(command[0]).name, *command[1:]])}", flush=True)
+        for name in sorted(checks, key="types".__eq__):
+            command = [Path(checks[name][0]).name, *checks[name][1:]]
+            print(f"\n== {name}: {' '.join(command)}", flush=True)
             status, seconds, said = beside[name].result() if name in beside else ran(name)
             print(said.decode(errors="replace"), end="", flush=True)
-            verdict = "ok" if status == 0 else f"FAILED, status {status}"
-            lines.append(f"{name:<8} {seconds:7.1f} s  {verdict}")
-            first_failure = first_failure or status
+            found[name] = status, seconds
+    for name in checks:
+        status, seconds = found[name]
+        verdict = "ok" if status == 0 else f"FAILED, status {status}"
+        lines.append(f"{name:<8} {seconds:7.1f} s  {verdict}")
+        first_failure = first_failure or status
     print("\n" + "\n".join(["check       time  result", *lines]), flush=True)
     return first_failure
 

@@ -158,6 +158,22 @@ def test_lines_are_counted_where_that_is_asked_for(asked, counts, monkeypatch):
     assert settings["report"]["fail_under"] >= 85
 
 
+def test_types_are_found_beside_the_tests_and_told_of_after_them(tmp_path, capfd):
+    def python(program):
+        return [sys.executable, "-c", program]
+
+    wait = "import time, pathlib\nwhile not pathlib.Path('done').exists(): time.sleep(.01)"
+    checks = {
+        "types": python(f"{wait}\nprint('types ran')"),
+        "imports": python("print('imports ran')"),
+        "tests": python("import pathlib; pathlib.Path('done').touch(); print('tests ran')"),
+    }
+    assert CHECKS["run"](checks, tmp_path) == 0
+    printed = capfd.readouterr().out
+    assert re.findall(r"^(\w+) ran$", printed, re.MULTILINE) == ["imports", "tests", "types"]
+    assert re.findall(r"^(\w+) .* ok$", printed, re.MULTILINE) == [*checks]
+
+
 def test_every_check_runs_and_the_first_failure_gives_the_status(tmp_path, capfd):
     def python(program):
         return [sys.executable, "-c", program]

@@ -134,17 +134,47 @@ def fit_ridge(
 def _posteriors(
     white: Whitening, steps: FloatArray, rest: FloatArray, widths: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return log evidence, shape (n_priors,), and mean weights, shape (n_priors, n_terms)."""
+    """Return log evidence, shape (n_priors,), and mean weights, shape (n_priors, n_terms).
+
+    The most terms that are as wide as each other under every prior are eliminated first: once for
+    each of their widths, which are few, and not once for each prior.
+    """
     x, y = white.centered(steps), white.centered(rest)
-    moments = x.T @ y
+    moments, products = x.T @ y, x.T @ x
+    alike, others = _alike(widths)
+    variances, of_prior = np.unique(widths[:, alike[0]] ** 2, return_inverse=True)
+    inner = variances[:, None, None] * products[np.ix_(alike, alike)] + np.eye(len(alike))
+    sides = np.column_stack([products[np.ix_(alike, others)], moments[alike]])
+    solved = variances[:, None, None] * np.linalg.solve(inner, sides)
+    log_determinants = np.linalg.slogdet(inner)[1]
+    explained = solved[:, :, -1] @ moments[alike]
+
+    remaining = np.column_stack([products[np.ix_(others, others)], moments[others]])
+    remaining = (remaining - sides[:, :-1].T @ solved)[of_prior]
+    wide = widths[:, others]
+    inner = wide[:, :, None] * remaining[:, :, :-1] * wide[:, None, :] + np.eye(len(others))
+    right = wide * remaining[:, :, -1]
+    steady = np.linalg.solve(inner, right[:, :, None])[:, :, 0]
+    explained = explained[of_prior] + np.sum(right * steady, axis=1)
+    log_determinants = log_determinants[of_prior] + np.linalg.slogdet(inner)[1]
+
     n = len(y)
-    inner = widths[:, :, None] * (x.T @ x) * widths[:, None, :] + np.eye(x.shape[1])
-    right = widths * moments
-    solved = np.linalg.solve(inner, right[:, :, None])[:, :, 0]
-    left_over = np.maximum(y @ y - np.sum(right * solved, axis=1), 1e-12 * n)
-    log_determinant = np.linalg.slogdet(inner)[1]
-    evidence = -0.5 * (log_determinant + white.log_determinant + (n - 1) * np.log(left_over))
-    return evidence, widths * solved
+    left_over = np.maximum(y @ y - explained, 1e-12 * n)
+    evidence = -0.5 * (log_determinants + white.log_determinant + (n - 1) * np.log(left_over))
+    weights = np.empty_like(widths)
+    weights[:, others] = wide * steady
+    solved = solved[of_prior]
+    weights[:, alike] = solved[:, :, -1] - np.einsum("pij,pj->pi", solved[:, :, :-1], wide * steady)
+    return evidence, weights
+
+
+def _alike(widths: FloatArray) -> tuple[list[int], list[int]]:
+    """Return the places of the most terms with the same widths, and those of the others."""
+    places: dict[bytes, list[int]] = {}
+    for place, column in enumerate(widths.T):
+        places.setdefault(column.tobytes(), []).append(place)
+    most = max(places.values(), key=len)
+    return most, [place for others in places.values() if others is not most for place in others]
 
 
 @lru_cache(maxsize=64)
