@@ -194,7 +194,7 @@ class PredictionTable(Result):
         given = {name: column for name in _TUPLES if (column := getattr(self, name))}
         places = indices.tolist() if given else []
         taken: dict[str, Any] = {
-            name: tuple(column[i] for i in places) for name, column in given.items()
+            name: tuple(map(column.__getitem__, places)) for name, column in given.items()
         }
         for name in _ARRAYS:
             if (column := getattr(self, name)) is not None:

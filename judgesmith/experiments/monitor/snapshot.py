@@ -69,7 +69,9 @@ def labels_of(item: RatedItem) -> dict[str, str]:
 
 def script_of(text: str) -> str:
     """Return the script of most letters in the beginning of a text, nothing without letters."""
-    names = Counter(_script(one) for one in text[:_LETTERS] if one.isalpha())
+    names: Counter[str] = Counter()
+    for letter, n in Counter(filter(str.isalpha, text[:_LETTERS])).items():
+        names[_script(letter)] += n
     names.pop("", None)
     return max(names, key=lambda name: (names[name], name), default="")
 

@@ -141,7 +141,7 @@ def _posteriors(
     """
     x, y = white.centered(steps), white.centered(rest)
     moments, products = x.T @ y, x.T @ x
-    alike, others = _alike(widths)
+    alike, others = _alike(widths.tobytes(), widths.shape[1])
     variances, of_prior = np.unique(widths[:, alike[0]] ** 2, return_inverse=True)
     inner = variances[:, None, None] * products[np.ix_(alike, alike)] + np.eye(len(alike))
     sides = np.column_stack([products[np.ix_(alike, others)], moments[alike]])
@@ -168,10 +168,11 @@ def _posteriors(
     return evidence, weights
 
 
-def _alike(widths: FloatArray) -> tuple[list[int], list[int]]:
+@lru_cache(maxsize=64)
+def _alike(widths: bytes, n_terms: int) -> tuple[list[int], list[int]]:
     """Return the places of the most terms with the same widths, and those of the others."""
     places: dict[bytes, list[int]] = {}
-    for place, column in enumerate(widths.T):
+    for place, column in enumerate(np.frombuffer(widths).reshape(-1, n_terms).T):
         places.setdefault(column.tobytes(), []).append(place)
     most = max(places.values(), key=len)
     return most, [place for others in places.values() if others is not most for place in others]

@@ -84,17 +84,21 @@ class SourceFolds:
         ]
         # Most parts have no row of the block that is left out, and keep their value.
         known: dict[tuple[int, bytes], float] = {}
+        within = [
+            (repeat, parts == part)
+            for repeat, parts in enumerate(self.parts)
+            for part in np.unique(parts)
+        ]
 
         def value(used: np.ndarray) -> float:
             compared, fresh = [], {}
-            for repeat, parts in enumerate(self.parts):
-                for part in np.unique(parts):
-                    inside = np.flatnonzero(used & (parts == part))
-                    # Where people do not differ, or few rows are left, no way can show anything.
-                    if len(inside) >= FEWEST_COMPARED and np.ptp(table.human[inside]) != 0:
-                        compared.append((repeat, inside.tobytes()))
-                        if compared[-1] not in known:
-                            fresh[compared[-1]] = told[repeat].part(inside)
+            for repeat, part in within:
+                inside = np.flatnonzero(used & part)
+                # Where people do not differ, or few rows are left, no way can show anything.
+                if len(inside) >= FEWEST_COMPARED and np.ptp(table.human[inside]) != 0:
+                    compared.append((repeat, inside.tobytes()))
+                    if compared[-1] not in known:
+                        fresh[compared[-1]] = told[repeat].part(inside)
             known.update(zip(fresh, objective.values(list(fresh.values())), strict=True))
             return float(np.mean([known[one] for one in compared])) if compared else math.nan
 
