@@ -46,6 +46,8 @@ def taken_by(name, *, types=False):
 
     def look(node):
         for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):  # which holds no statement
+                continue
             if (
                 isinstance(child, ast.If)
                 and "TYPE_CHECKING" in ast.unparse(child.test)
