@@ -2,12 +2,11 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 
 import loopback
 import pytest
+from forking import Nursery
 
 from judgesmith.cli import main
 from judgesmith.data.samples import sample_path
@@ -56,21 +55,26 @@ def run(folder, capsys):
     return command
 
 
+@pytest.fixture(scope="session")
+def nursery():
+    """What starts commands in processes of their own."""
+    one = Nursery()
+    yield one
+    one.close()
+
+
 @pytest.fixture
-def start(folder):
+def start(folder, nursery):
     """Start a command in a process of its own, in the same folder if not told otherwise."""
     started = []
 
     def command(*arguments, **options):
-        call = [sys.executable, "-W", "error", "-m", "judgesmith", *map(str, arguments)]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        started.append(subprocess.Popen(call, **({"cwd": folder} | pipes | options)))
+        started.append(nursery.child(arguments, **({"cwd": folder} | options)))
         return started[-1]
 
     yield command
     for process in started:
-        if process.poll() is None:
-            process.kill()
+        process.kill()
         process.communicate()
 
 

@@ -171,7 +171,7 @@ class TestOnRay:
         name = f"interrupted-{tmp_path.name}-{os.getpid()}"
         monkeypatch.setenv("JUDGESMITH_TEST_RUN", name)
         before = set(Path("/tmp").glob("js-*"))
-        process = start(*command, *WIDE, start_new_session=True)
+        process = start(*command, *WIDE)
         wait_for(lambda: server.counts()["answered"] >= 3)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all of them
         out, err = process.communicate(timeout=300)
