@@ -83,11 +83,14 @@ _ALSO_CALLED = {
     "map": "columns",
     "mapping": "columns",
     "metric": "objective",
+    "trainset": "dataset",
+    "data": "dataset",
     "num_threads": "concurrency",
 }
 _OF_MODELS = ("max_usd", "max_calls", "max_tokens", "max_minutes", "budget", "api_base")
 _ELSEWHERE = {
     "threshold": "DSPy's optimizers take one: BootstrapFewShot(metric=…, metric_threshold=0.5).",
+    "columns": "judgesmith.read(rows, columns={'response': 'summary'}) takes it.",
     "metrics": "found.rows has human and predicted, for any other.",
 }
 _MOST_NAMED = 12
@@ -155,7 +158,11 @@ _GUESSED = {
     "AsMetric": _OF_JUDGES,
     "CompileResult": {
         **_OF_RESULTS,
-        "[]": "result.heldout['dataset']['pearson'] has value, low, high.",
+        **dict.fromkeys(
+            ("pearson", "spearman", "kendall", "r", "[]"),
+            "result.heldout['dataset']['pearson'] has value, low, high.",
+        ),
+        **dict.fromkeys(("trials", "history"), "trials are in result.saved.history."),
         "()": "call its judge: result.judge(source=…, response=…).",
     },
     "ClientLM": dict.fromkeys(

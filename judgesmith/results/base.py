@@ -61,6 +61,12 @@ class Keyed(dict[str, Item]):
         """Return a report by level, of such dicts."""
         return cast(ByLevel, cls({level: cls(row) for level, row in report.items()}))
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            hint = f"; its items are {', '.join(map(repr, self))}, in brackets" if self else ""
+            raise AttributeError(f"a report has no attribute {name!r}{hint}.", name=name)
+
     def __missing__(self, name: str) -> Item:
         if name in self.also:
             return self.also[name]

@@ -81,7 +81,7 @@ def test_rows_in_any_form_are_scored_alike():
         ),
         (
             lambda: judgesmith.compile("sample", n_candidates=3),
-            r"has no argument 'n_candidates'; it has target, aggregate, ",
+            r"has no argument 'n_candidates'; it has dataset, settings, ",
         ),
         (
             lambda: judgesmith.compile("sample", model="offline", budget=3),
@@ -225,6 +225,31 @@ def test_ratings_that_a_teleprompter_shows_are_on_the_scale_of_the_judge(answers
     said = [one.text for one in judge.templates()["whole"].turns if one.role == "assistant"]
     assert all(any(f"\n{one}\n" in text for text in said) for one in shown)
     assert judge.with_protocol(judge.protocol).templates() == judge.templates()
+
+
+def test_examples_and_what_compile_returned_are_taken_wherever_they_are_at_home(tmp_path):
+    examples = judgesmith.to_examples(FEW)
+    compiled = judgesmith.compile(examples, **QUICK)
+    assert compiled.targets.values.tolist() == [one.score for one in examples]
+    assert repr(compiled.judge).endswith(f"; scores on {compiled.judge.scale})")
+    asked, said = (
+        dspy.Example(question="why?").with_inputs("question"),
+        dspy.Prediction(answer="so"),
+    )
+    judges = compiled, compiled.judge, compiled.save(tmp_path / "judge")
+    assert len({judgesmith.as_metric(one)(asked, said) for one in judges}) == 1
+    refused = {
+        "wrap: this is a judge already": lambda: judgesmith.wrap(compiled.judge, scale="1..5"),
+        "forward of a dspy.Module": lambda: judgesmith.wrap(lambda source: 1, scale="1..5"),
+        "'trainset'; did you mean dataset": lambda: judgesmith.compile(trainset=FEW),
+        "or a mapping; got DataSet": lambda: judgesmith.compile(compiled, FEW),
+        "'columns'; judgesmith.read": lambda: judgesmith.score_batch(compiled, [], columns={}),
+        "items are 'system', 'sample', 'dataset'": lambda: compiled.heldout.pearson,
+        "pearson'. has value": lambda: compiled.pearson,
+    }
+    for message, call in refused.items():
+        with pytest.raises((TypeError, ValueError, AttributeError), match=message):
+            call()
 
 
 def test_a_table_of_scores_has_the_index_of_the_frame():

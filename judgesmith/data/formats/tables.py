@@ -16,6 +16,7 @@ from judgesmith.data.formats.raw import RawRows, Row
 from judgesmith.data.problems import DataError, shown_value
 from judgesmith.errors import MissingExtraError, did_you_mean
 from judgesmith.signatures.plain_data import rows_of_columns
+from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,10 +257,25 @@ def _numbered(raw: RawRows, rows: Any) -> Iterator[Row]:
     for number, given in enumerate(rows, start=1):
         as_dict = getattr(given, "toDict", None)  # of a dspy.Example
         row = given if as_dict is None else as_dict()
+        if as_dict is not None and isinstance(given.get("scale"), Scale):
+            row = _rated_row(given)
         if isinstance(row, Mapping):
             yield number, {str(name): _native(value) for name, value in row.items()}
         else:
             raw.problem(number, at="row", expected="a mapping of columns", came=shown_value(row))
+
+
+def _rated_row(example: Any) -> dict[str, Any]:
+    """Return the row of an example that ``judgesmith.to_examples`` made."""
+    scale, score = example["scale"], example["score"]
+    human = scale.labels[round(score - scale.low)] if scale.labels else score
+    texts = ("source", "context", "response", "references", "system_id")
+    return {
+        **{name: example[name] for name in texts if example.get(name)},
+        "source_id": str(example.get("group", "")),
+        "human": {"overall": [human]},
+        "scale": {"overall": scale.model_dump()},
+    }
 
 
 def _frame_rows(frame: pd.DataFrame) -> Callable[..., Iterator[Row]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -79,7 +78,7 @@ from judgesmith.experiments.evaluate.agreement import (
 from judgesmith.experiments.evaluate.placing import furthest_first
 from judgesmith.experiments.monitor.recheck_rule import drawn_golden
 from judgesmith.experiments.monitor.snapshot import reference_of
-from judgesmith.front_door import misfit
+from judgesmith.front_door import public
 from judgesmith.optimizers import Agreement, Objective, PredictionTable
 from judgesmith.optimizers.fair import refuse_many_answers
 from judgesmith.optimizers.fitting.deciding import threshold_of
@@ -235,6 +234,7 @@ class CompileResult(
         return furthest_first(rows)
 
 
+@public("judgesmith.compile", (*CompileSettings.model_fields, *READ_OPTIONS))
 @shows_progress
 def compile_judge(
     dataset: DataSet | SourceGiven,
@@ -340,11 +340,12 @@ def _given(
     settings: CompileSettings | Mapping[str, Any] | None, choices: Mapping[str, Any]
 ) -> tuple[CompileSettings, dict[str, Any]]:
     """Return the settings, and how to read the data."""
-    known = [*CompileSettings.model_fields, *READ_OPTIONS, *signature(compile_judge).parameters]
-    known.remove("choices")
-    if said := misfit("judgesmith.compile", known, choices):
-        raise TypeError(said)
     reading = {name: choices[name] for name in READ_OPTIONS if name in choices}
+    if not isinstance(settings, CompileSettings | Mapping | None):
+        raise TypeError(
+            "judgesmith.compile(data, settings): expected CompileSettings or a mapping; got "
+            f"{type(settings).__name__}."
+        )
     if isinstance(settings, CompileSettings):
         if len(reading) == len(choices):
             return settings, reading

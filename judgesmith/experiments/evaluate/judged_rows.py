@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +18,9 @@ from judgesmith.optimizers.predictions import PredictionTable, on_criterion, pre
 from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite, load_saved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite
 from judgesmith.programs.families.ensemble.judges import AnyJudge, CompositeJudge
-from judgesmith.programs.judging.executors import no_judge
+from judgesmith.programs.judging.executors import no_judge, opened
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.results.progress import OnProgress
@@ -64,13 +63,12 @@ JudgeGiven = Any
 
 def as_judge(given: JudgeGiven, caller: str) -> AnyJudge | AnySaved:
     """Return the judge that a function of the public name ``caller`` got, loaded if need be."""
-    given = getattr(given, "saved", given)  # of what compile returned
-    if isinstance(given, str | Path):
-        return load_saved(given)
+    given = opened(given)
     if not isinstance(given, AnyJudge | AnySaved):
         kinds = "a judge, the folder of one, or what judgesmith.compile returned"
         raise no_judge(given, f"judgesmith.{caller}", kinds)
-    return given
+    found: AnyJudge | AnySaved = given
+    return found
 
 
 def rows_of_judge(

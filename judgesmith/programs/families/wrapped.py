@@ -232,6 +232,8 @@ def wrap(
     >>> found.score in judge.scale, judge.protocol.question.texts
     (True, ('source', 'response'))
     """
+    if hasattr(module, "protocol"):
+        raise InputError("wrap: this is a judge already.", hint="use it as it is.")
     predictor, signature = _asked_by(module)
     if signature is None:
         return _running(cast("dspy.Module", module), scale, inputs, output)
@@ -345,7 +347,8 @@ def _asked_by(module: object) -> tuple[dspy.Predict | None, type[dspy.Signature]
     if isinstance(module, dspy.Module):
         return None, None
     raise InputError(
-        f"wrap: expected a dspy.Signature, its text or a dspy.Module; got {type(module).__name__}."
+        f"wrap: expected a dspy.Signature, its text or a dspy.Module; got {type(module).__name__}.",
+        hint="make a function the forward of a dspy.Module." if callable(module) else None,
     )
 
 

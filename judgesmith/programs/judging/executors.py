@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
@@ -269,6 +270,14 @@ def no_judge(given: object, caller: str, expected: str = "a judge") -> TypeError
     can_be_wrapped = hasattr(given, "named_predictors") or hasattr(given, "output_fields")
     remedy = f". Wrap it: judgesmith.wrap({name}, scale='1..5')" if can_be_wrapped else ""
     return TypeError(f"{caller}: expected {expected}; got {name}{remedy}.")
+
+
+def opened(given: Any) -> Any:
+    """Return the judge of what compile returned, or of the folder that it was saved in."""
+    given = getattr(given, "saved", given)
+    if isinstance(given, str | os.PathLike):
+        return at("judgesmith.programs.artifacts.saved_ensembles:load_saved")(given)
+    return given
 
 
 def with_own_models(judge: AnyJudge, lm: AnyModel | str | None) -> tuple[AnyJudge, AnyModel]:

@@ -27,6 +27,7 @@ from judgesmith.programs.judging.registry import (
 )
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.judging.scoring import check_terms, place_of, told_inputs
+from judgesmith.results.base import one_line
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem, item_to_judge
@@ -195,6 +196,15 @@ class JudgePrediction(dspy.Prediction):
 
 class JudgeModule(AsMetric, dspy.Module):
     """A judge as a module of DSPy, which saves and loads its state as any other does."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> Scale:
+        """What scores are measured in."""
+
+    def __repr__(self) -> str:
+        names = ", ".join(name for name, _ in self.named_predictors())
+        return one_line(f"{type(self).__name__}({names}; scores on {self.scale})")
 
     def save(
         self, path: str | Path, save_program: bool = False, modules_to_serialize: Any = None

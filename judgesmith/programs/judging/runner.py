@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from judgesmith.errors import InputError
-from judgesmith.front_door import at, public
+from judgesmith.front_door import public
 from judgesmith.programs.judging.executors import (
     Bindable,
     Executor,
@@ -27,6 +27,7 @@ from judgesmith.programs.judging.executors import (
     RequestSlots,
     calls_per_item,
     no_judge,
+    opened,
     with_own_models,
 )
 from judgesmith.programs.judging.program import RequestProgram, cause_of
@@ -341,21 +342,16 @@ def iter_scores(
     '' False
     """
     check_concurrency(concurrency)
-    judge = getattr(judge, "saved", judge)  # of what compile returned
-    if isinstance(judge, str | os.PathLike):
-        opened = at("judgesmith.programs.artifacts.saved_ensembles:load_saved")(judge)
-        return iter_scores(
-            opened, items, lm=lm, concurrency=concurrency, on_progress=on_progress, ordered=ordered
-        )
+    given: Any = opened(judge)
     items, on_progress = _rated(items), staged(on_progress)
-    if isinstance(judge, Executor):
-        work = OneByOne(judge)
+    if isinstance(given, Executor):
+        work = OneByOne(given)
         return work_each(
             work, items, concurrency=concurrency, on_progress=on_progress, ordered=ordered
         )
-    if not any(hasattr(judge, one) for one in ("scale", "protocol", "steps")):
-        raise no_judge(judge, "judgesmith.score_batch")
-    asked, lm = with_own_models(judge, lm)
+    if not any(hasattr(given, one) for one in ("scale", "protocol", "steps")):
+        raise no_judge(given, "judgesmith.score_batch")
+    asked, lm = with_own_models(given, lm)
     if judges_sources(asked):
         return iter_source_scores(
             asked, items, lm=lm, concurrency=concurrency, on_progress=on_progress

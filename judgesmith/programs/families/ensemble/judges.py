@@ -28,14 +28,12 @@ from judgesmith.programs.judging.judge import Judge, JudgeModule
 from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.lm import AnyModel
 from judgesmith.programs.lm.waiting import driven
-from judgesmith.results.base import one_line
 from judgesmith.signatures.aggregation import Calibration, Middle, PanelRules, PanelWeights
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.items import RatedItem, item_to_judge
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.questions.supervisor import MergeAnnotations
-from judgesmith.signatures.scale import Scale
 
 
 class Supervisor(AskingModule):
@@ -84,11 +82,6 @@ class CompositeJudge(JudgeModule):
     if TYPE_CHECKING:
         protocol: Any  # a single judge's alone, and judgesmith.load returns either
 
-    def __repr__(self) -> str:
-        return one_line(
-            f"{type(self).__name__}({', '.join(name for name, _ in self.named_predictors())})"
-        )
-
     def __init__(self, members: Mapping[str, AnyJudge]) -> None:
         super().__init__()
         if not isinstance(members, Mapping):
@@ -108,11 +101,6 @@ class CompositeJudge(JudgeModule):
     @property
     def kind(self) -> str:
         return type(self).__name__.lower()
-
-    @property
-    @abstractmethod
-    def scale(self) -> Scale:
-        """What scores are measured in."""
 
     @property
     @abstractmethod
