@@ -119,7 +119,7 @@ class CompileRun:
         from judgesmith.experiments.compile.searching import SearchFiles
         from judgesmith.optimizers.storage import check_storage
 
-        if choice.taping is not None and given_options("storage"):
+        if choice.recorded_run is not None and given_options("storage"):
             raise OptionError(
                 "a search that is recorded or replayed is made from its first trial on, and one in "
                 "a database may be begun.",
@@ -128,7 +128,7 @@ class CompileRun:
             )
         folder = choice.searches
         # From the environment it may be given to a search that has no use for it.
-        shared = self.settings.optimizer == "protocol" and choice.taping is None
+        shared = self.settings.optimizer == "protocol" and choice.recorded_run is None
         used = storage if shared else None
         if used is not None:
             check_storage(used)

@@ -26,7 +26,7 @@ _ENDS = (".jsonl", ".jsonl.gz")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taping:
+class RecordedRun:
     """A run that is recorded, or played."""
 
     recording: Recording
@@ -46,7 +46,7 @@ def cassette_options(command: Command) -> Command:
     )
 
 
-def taped(command: Command) -> Command:
+def record_or_replay(command: Command) -> Command:
     """Return a command with both options, and a ledger of its own for answers that are played."""
 
     @wraps(command)
@@ -58,16 +58,18 @@ def taped(command: Command) -> Command:
             place = record_place(
                 record, replay, *_read_by(given), output=output, ledger=ledger, force=force
             )
-            _refuse_to_go_on(given.get("output"), force=force)
+            _refuse_unfinished(given.get("output"), force=force)
+            from judgesmith.programs.lm.cache.recordings import Recording
+
             with tempfile.TemporaryDirectory(prefix="judgesmith-") as folder:
-                taping = _recording(Path(folder))
-                done = command(taping=taping, **given)
-            _write(taping, given["ledger"], place, as_json=bool(given.get("as_json")))
+                recorded_run = RecordedRun(recording=Recording(), replay=False, folder=Path(folder))
+                done = command(recorded_run=recorded_run, **given)
+            _write(recorded_run, given["ledger"], place, as_json=bool(given.get("as_json")))
             return done
         if replay is not None:
-            with _played(check_cassette(replay)) as (taping, ledger):
-                return command(taping=taping, **given | {"ledger": str(ledger)})
-        return command(taping=None, **given)
+            with _played(check_cassette(replay)) as (recorded_run, ledger):
+                return command(recorded_run=recorded_run, **given | {"ledger": str(ledger)})
+        return command(recorded_run=None, **given)
 
     return cassette_options(cast("Command", run))
 
@@ -100,36 +102,30 @@ def _read_by(given: Mapping[str, Any]) -> list[str]:
     return [one for one in files if os.path.isfile(one)]  # noqa: PTH113 - which no name makes fail
 
 
-def _refuse_to_go_on(output: object, *, force: bool | None) -> None:
+def _refuse_unfinished(output: object, *, force: bool | None) -> None:
     """Refuse to record what is done in part, because what was done is not asked again."""
     if isinstance(output, str):
         why = ", and what is done is not asked again, so its answers would be missing"
         refuse_existing(Path(output), output, force=force, option=RECORD, what="place", why=why)
 
 
-def _recording(folder: Path) -> Taping:
-    from judgesmith.programs.lm.cache.recordings import Recording
-
-    return Taping(recording=Recording(), replay=False, folder=folder)
-
-
-def _write(taping: Taping, ledger: str, place: Path, *, as_json: bool) -> None:
+def _write(recorded_run: RecordedRun, ledger: str, place: Path, *, as_json: bool) -> None:
     from judgesmith.programs.lm import ResponseCache
     from judgesmith.programs.lm.cache.recordings import save_recording
 
-    if not (taping.recording.answered or taping.recording.failures):
+    if not (recorded_run.recording.answered or recorded_run.recording.failures):
         say_notes([f"no answer was given, so {place} is not written."], as_json=as_json)
         return
     n_answers = save_recording(
-        ResponseCache(ledger), place, recording=taping.recording, whole=False
+        ResponseCache(ledger), place, recording=recorded_run.recording, whole=False
     )
-    failed = len(taping.recording.failures)
+    failed = len(recorded_run.recording.failures)
     also = f" and {counted(failed, 'failed request')}" if failed else ""
     say_notes([f"{counted(n_answers, 'answer')}{also} are in {place}"], as_json=as_json)
 
 
 @contextmanager
-def _played(cassette: Path) -> Iterator[tuple[Taping, Path]]:
+def _played(cassette: Path) -> Iterator[tuple[RecordedRun, Path]]:
     """Yield what plays a cassette, and the ledger that its answers stand in."""
     from judgesmith.programs.lm import ResponseCache
     from judgesmith.programs.lm.cache.recordings import NotRecorded, play_recording
@@ -139,7 +135,7 @@ def _played(cassette: Path) -> Iterator[tuple[Taping, Path]]:
         try:
             with blaming(REPLAY):
                 recording = play_recording(cassette, ledger).recording
-            yield Taping(recording=recording, replay=True, folder=Path(folder)), ledger.path
+            yield RecordedRun(recording=recording, replay=True, folder=Path(folder)), ledger.path
         except NotRecorded as fault:
             raise OptionError(fault, option=REPLAY) from fault
         finally:

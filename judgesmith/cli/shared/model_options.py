@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from judgesmith.cli.shared.cassettes import Taping, taped
+from judgesmith.cli.shared.cassettes import RecordedRun, record_or_replay
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import Command, Number, WholeNumber, shown_option, together
 from judgesmith.cli.shared.printing import say, say_notes
@@ -41,7 +41,7 @@ def model_options(command: Command) -> Command:
         return command(choice=choice, **given)
 
     return together(
-        taped(cast("Command", run)),
+        record_or_replay(cast("Command", run)),
         click.option(
             "--model",
             "model_name",
@@ -135,7 +135,7 @@ class ModelChoice:
     rpm: float | None
     tpm: float | None
     ledger: str
-    taping: Taping | None = None
+    recorded_run: RecordedRun | None = None
     allow_models: tuple[str, ...] = ()
     only_hosts: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ class ModelChoice:
     @property
     def searches(self) -> Path:
         """The folder of saved searches, so that they can resume; next to the ledger."""
-        beside = self.folder if self.taping is None else self.taping.folder
+        beside = self.folder if self.recorded_run is None else self.recorded_run.folder
         return beside / "searches"
 
     @property
@@ -284,8 +284,8 @@ class ModelChoice:
             rpm=self.rpm,
             tpm=self.tpm,
             run_id=run_id,
-            replay=self.taping is not None and self.taping.replay,
-            recording=None if self.taping is None else self.taping.recording,
+            replay=self.recorded_run is not None and self.recorded_run.replay,
+            recording=None if self.recorded_run is None else self.recorded_run.recording,
         )
         client = lm_client_of(made)
         assert client is not None

@@ -165,7 +165,7 @@ def judge_output_options(command: Command) -> Command:
     )
 
 
-def recording_arguments(command: Command) -> Command:
+def rows_arguments(command: Command) -> Command:
     """Add JUDGE, INPUT and where a row is written for each thing that the judge says of it."""
     return together(
         command,
@@ -177,7 +177,7 @@ def recording_arguments(command: Command) -> Command:
     )
 
 
-def recording_options(command: Command) -> Command:
+def rows_output_options(command: Command) -> Command:
     """Add the last options of a command that records what a judge says."""
     return together(
         command,

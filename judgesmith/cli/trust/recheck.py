@@ -100,10 +100,10 @@ def command(
             samples=samples, tolerance=tolerance, confidence=confidence, unscored=max_unscored
         )
     asked = choice.of(AskedChoice)
-    if asked.taping is not None:
+    if asked.recorded_run is not None:
         raise OptionError(
             "a recheck is about the model of now, of which no cassette tells.",
-            option=REPLAY if asked.taping.replay else RECORD,
+            option=REPLAY if asked.recorded_run.replay else RECORD,
             hint="leave it out.",
         )
     saved = load_saved(judge)

@@ -108,7 +108,7 @@ class Batching(TakenOptions):
                 option=self.option,
                 hint="name a file.",
             )
-        if choice.taping is not None:
+        if choice.recorded_run is not None:
             raise OptionError(
                 "requests in batches are neither recorded nor replayed.",
                 option=self.option,

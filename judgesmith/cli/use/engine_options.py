@@ -77,7 +77,7 @@ class EngineChoice(TakenOptions):
                 option=ENGINE,
                 hint="leave this out.",
             )
-        if choice.taping is not None:
+        if choice.recorded_run is not None:
             raise OptionError(
                 "what workers ask is neither recorded nor replayed.",
                 option=ENGINE,

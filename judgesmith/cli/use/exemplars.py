@@ -11,8 +11,8 @@ from judgesmith.cli.shared.judge_models import asked_models, saved_of_kind, used
 from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.cli.shared.options import (
     dry_run_option,
-    recording_arguments,
-    recording_options,
+    rows_arguments,
+    rows_output_options,
 )
 from judgesmith.cli.shared.places import OUTPUT, lines_place
 from judgesmith.cli.shared.printing import (
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 @tool("exemplars")
-@recording_arguments
+@rows_arguments
 @asking_options
 @dry_run_option
-@recording_options
+@rows_output_options
 def command(
     judge: str,
     data: str,

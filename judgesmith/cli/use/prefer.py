@@ -15,8 +15,8 @@ from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option,
 from judgesmith.cli.shared.options import (
     WholeNumber,
     dry_run_option,
-    recording_arguments,
-    recording_options,
+    rows_arguments,
+    rows_output_options,
     seed_option,
 )
 from judgesmith.cli.shared.places import OUTPUT, lines_place
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @tool("prefer")
-@recording_arguments
+@rows_arguments
 @click.option(
     "--pairs",
     "n_pairs",
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @allow_model_option
 @model_options
 @dry_run_option
-@recording_options
+@rows_output_options
 def command(
     judge: str,
     data: str,

@@ -12,7 +12,7 @@ from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models, used
 from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
 from judgesmith.cli.shared.model_options import ModelChoice
-from judgesmith.cli.shared.options import recording_options
+from judgesmith.cli.shared.options import rows_output_options
 from judgesmith.cli.shared.places import OUTPUT
 from judgesmith.cli.shared.printing import counted, print_json, say, say_notes, spent_on, usage_text
 from judgesmith.cli.shared.role_options import asking_options
@@ -44,7 +44,7 @@ _OF_RANKS = (
 @batch_options
 @sizing_options
 @watch_options
-@recording_options
+@rows_output_options
 def command(
     judge: str,
     max_unscored: float,
