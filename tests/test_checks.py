@@ -126,6 +126,19 @@ def test_a_service_that_cannot_be_had_is_not_run_and_the_others_are(extras):
     assert re.search(r"^  b +ok", printed, flags=re.MULTILINE)
 
 
+def test_a_service_with_large_libraries_runs_beside_one_without(extras):
+    wait = "until [ -e {0} ]; do sleep 0.05; done\n"
+    status, printed = extras(
+        {
+            "large": f'# with_libraries\ntouch here\n{wait.format("there")}exec "$@"\n',
+            "small": f'touch there\n{wait.format("here")}exec "$@"\n',
+        }
+    )
+    assert status == 0
+    ends = re.findall(r"^  (\w+) +ok, \d+ s: asked: .*$", printed, flags=re.MULTILINE)
+    assert ends == ["small", "large"]
+
+
 @pytest.mark.parametrize(("program", "status"), [("echo 1 failed; exit 1", 1), ("exit 5", 5)])
 def test_a_service_whose_tests_fail_or_are_none_fails_the_extras(extras, program, status):
     found, printed = extras({"lamp": 'exec "$@"\n'}, program)
