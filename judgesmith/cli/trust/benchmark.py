@@ -272,7 +272,7 @@ def command(
     --perspective' tests a judge on it. The same command again resumes.
     """
     if sheets:
-        _refuse_others(sheets)
+        _refuse_others()
         _check(data, sheets, as_json=as_json)
         return
     if perspective is None or output is None:
@@ -331,7 +331,7 @@ def _each(models: BenchmarkModels) -> list[Any]:
     return list({id(one): one for one in models.by_role.values()}.values())
 
 
-def _refuse_others(sheets: tuple[str, ...]) -> None:
+def _refuse_others() -> None:
     """Refuse what belongs to building where a filled sheet is read."""
     every = click.get_current_context().command.params
     own = ("data", "sheets", "as_json")

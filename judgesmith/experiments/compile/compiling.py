@@ -390,18 +390,21 @@ def _searched(
 ) -> tuple[Judge, Judge | Panel]:
     """Return the baseline and the best judge that the search finds."""
     settings = work.settings
-    bare, start = start_of(dataset, targets, work, parts)
+    baseline, start = start_of(dataset, targets, work, parts)
     unasked = {**parts.counts(targets), "unscored": 0}
-    bare, start = prepared_judges(work, bare, start, rows=unasked, target=targets.whole.name)
+    baseline, start = prepared_judges(
+        work, baseline, start, rows=unasked, target=targets.whole.name
+    )
     if roles:
-        bare, start = with_roles(bare, roles), with_roles(start, roles)
+        baseline, start = with_roles(baseline, roles), with_roles(start, roles)
     if settings.rubrics_compete and settings.optimizer != "protocol":
-        start = better_start(work, parts, bare, start)
+        start = better_start(work, parts, baseline, start)
     start = guided_start(work, dataset, targets, parts, start)
     first_lm = work.lm
-    found = work.optimized(start, parts, bare=bare)
-    bare = work.decided(bare, parts, lm=first_lm)
-    return bare, found.for_own_rubric() if isinstance(found, Judge) else found
+    work.baseline = baseline
+    found = work.optimized(start, parts)
+    baseline = work.decided(baseline, parts, lm=first_lm)
+    return baseline, found.for_own_rubric() if isinstance(found, Judge) else found
 
 
 @dataclass(kw_only=True, eq=False)

@@ -266,6 +266,7 @@ class Tuning:
     concurrency: int
     on_progress: OnProgress | None
     models: Mapping[str, Any] = field(default_factory=dict)
+    baseline: Judge | None = None  # the judge before any rating was read
     front: tuple[ParetoMember, ...] = ()
     files: SearchFiles = field(default_factory=SearchFiles)
     history: list[Mapping[str, Any]] = field(default_factory=list)
@@ -293,10 +294,10 @@ class Tuning:
         minds = "usd" in self.settings.aims.needs
         return usd_of(judgements, lm or self.lm) if minds else ()
 
-    def optimized(self, judge: Judge, parts: Parts, *, bare: Judge) -> Judge | Panel:
+    def optimized(self, judge: Judge, parts: Parts) -> Judge | Panel:
         if self.settings.search.build is None:
             return self.decided(judge, parts)
-        found = at(self.settings.search.build)(self, judge, parts, bare)
+        found = at(self.settings.search.build)(self, judge, parts)
         if isinstance(found, Panel):
             return self._averaged(found, parts)
         return self.decided(self.aggregated(found, parts), parts)
@@ -328,7 +329,7 @@ class Tuning:
             self.trade_off = trade_off(rows, np.asarray(shares))
         return found
 
-    def with_demonstrations(self, judge: Judge, parts: Parts, bare: Judge) -> Judge:
+    def with_demonstrations(self, judge: Judge, parts: Parts) -> Judge:
         settings, pool, selection = self.settings, parts.pool, parts.selection
         if pool is None:
             return judge
@@ -363,14 +364,14 @@ class Tuning:
         )
         return best
 
-    def with_reflection(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
+    def with_reflection(self, start: Judge, parts: Parts) -> Judge:
         """Return the judge with the texts that were rewritten after wrong scores."""
         search = ReflectiveSearch(n_trials=self.settings.n_trials, **self._for_texts())
         judge = self._compared(search, start, parts)
         self.notes += [search.ended_] if search.ended_ else rewrite_notes(search)
         return judge
 
-    def with_dspy(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
+    def with_dspy(self, start: Judge, parts: Parts) -> Judge:
         name: Any = self.settings.optimizer
         shown = dict.fromkeys(DEMONSTRATIONS[name], self.settings.n_demonstrations)
         search = DSPyOptimizer(name, settings=shown, **self._for_texts())
@@ -378,7 +379,7 @@ class Tuning:
         self.notes += bridged_notes(search)
         return judge
 
-    def with_even_answers(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
+    def with_even_answers(self, start: Judge, parts: Parts) -> Judge:
         """Return the judge whose instructions spread the answers evenly."""
         given = self._for_texts()
         told = ("seed", "lm", "concurrency", "on_progress", "on_trial")
@@ -465,7 +466,7 @@ class Tuning:
         self.confirmation = {**(self.confirmation or {}), "aggregation_by_member": tests}
         return Panel(members, equal_weights(scores, rows.human, rows.scale))
 
-    def with_effects(self, start: Judge, parts: Parts, bare: Judge) -> Judge | Panel:
+    def with_effects(self, start: Judge, parts: Parts) -> Judge | Panel:
         """Return the judge, or several to average, that a search of effects found."""
         settings, rule = self.settings, self.settings.confirm
         search = EffectSearch(
@@ -498,11 +499,12 @@ class Tuning:
             return kept
         return best
 
-    def with_protocol(self, start: Judge, parts: Parts, bare: Judge) -> Judge:
-        """Return the judge that a search of the protocol found; ``bare`` lets rubrics compete."""
+    def with_protocol(self, start: Judge, parts: Parts) -> Judge:
+        """Return what a search of the protocol found, begun at the baseline if rubrics compete."""
         settings = self.settings
         competing = settings.rubrics_compete
-        student = bare if competing else start
+        student = self.baseline if competing else start
+        assert student is not None  # as every compilation has a baseline by now
         inferred = [{"rubric": _INFERRED, N: "0"}, {"rubric": _INFERRED}] if competing else []
         screened: dict[str, Any] = {}
         if settings.screen:
