@@ -28,6 +28,7 @@ from judgesmith.experiments.run_folders import json_text
 from judgesmith.experiments.runs.cell_result import changed
 from judgesmith.experiments.runs.cell_runner import held_against, judged_by_compiled, model_usage
 from judgesmith.experiments.runs.folder import JUDGE, RESULT, USAGE, Made, RunFolder, RunKind
+from judgesmith.experiments.runs.heldout import HeldOutRows
 from judgesmith.experiments.scoring.estimates import NO_CALLS, RunEstimate
 from judgesmith.experiments.tables import Table
 from judgesmith.programs.artifacts.saved import SavedJudge
@@ -247,9 +248,7 @@ class _Maker:
             return None
         made = held_against(
             row,
-            self.dataset,
-            found.targets,
-            found.heldout_places,
+            HeldOutRows(dataset=self.dataset, targets=found.targets, places=found.heldout_places),
             found.heldout_judgements,
             judged,
             run=self.run,

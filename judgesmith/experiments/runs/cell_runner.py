@@ -14,7 +14,7 @@ from judgesmith.data.items import DataSet
 from judgesmith.data.rows import given_scales
 from judgesmith.data.score_files import Scores, recorded_among
 from judgesmith.data.scores import Placed, placed_rows
-from judgesmith.data.targets import Targets, targets_of
+from judgesmith.data.targets import targets_of
 from judgesmith.errors import FileError, InputError, file_faults
 from judgesmith.experiments.compile.compiling import CompileResult, compile_judge
 from judgesmith.experiments.compile.searching import SearchFiles
@@ -31,7 +31,7 @@ from judgesmith.experiments.evaluate.judged_rows import guidelines_of, rows_of_s
 from judgesmith.experiments.evaluate.perspectives.perspectives import perspective_of_scores
 from judgesmith.experiments.runs.folder import AnyCell, Made, RunFolder
 from judgesmith.experiments.runs.heldout import (
-    Places,
+    HeldOutRows,
     beside_agreement,
     combined_scores,
     labels_held_out,
@@ -63,9 +63,7 @@ if TYPE_CHECKING:
 
 def perspectives_held_out(
     names: Sequence[str],
-    dataset: DataSet,
-    targets: Targets,
-    places: Places,
+    rows: HeldOutRows,
     judged: Sequence[Judgement],
     *,
     scale: Scale | None,
@@ -73,7 +71,7 @@ def perspectives_held_out(
     seed: int,
 ) -> dict[str, dict[str, Any]]:
     """Return what either perspective tells of the rows held out, by its name, ready for JSON."""
-    subset = dataset.subset(places.tolist())
+    subset = rows.dataset.subset(rows.places.tolist())
     values = np.asarray([one.score for one in judged], float)  # None is nan
     scores = Scores(
         values=values,
@@ -90,7 +88,7 @@ def perspectives_held_out(
                 {"": scores},
                 subset,
                 perspective="global" if name == "global" else "local",
-                target=targets.name,
+                target=rows.targets.name,
                 aggregate=aggregate,
                 answers=scale,
                 seed=np.random.default_rng([seed, 12]),
@@ -128,9 +126,7 @@ class Judged:
 
 def held_against(
     cell: AnyCell,
-    dataset: DataSet,
-    targets: Targets,
-    places: Places,
+    rows: HeldOutRows,
     judgements: Sequence[Judgement],
     judged: Judged,
     *,
@@ -139,9 +135,9 @@ def held_against(
     perspectives: Sequence[str] = (),
     aggregate: Aggregate | None = None,
 ) -> Made:
-    table = table_held_out(dataset, targets, places, judgements)
+    table, targets = table_held_out(rows, judgements), rows.targets
     agreement = dict(judged.agreement or dict.fromkeys(_AGREEMENT))
-    is_rated = bool(len(places)) and table.is_rated
+    is_rated = bool(len(rows.places)) and table.is_rated
     if judged.agreement is None and is_rated:
         rng = np.random.default_rng([seed, 12])
         agreement["heldout"] = plain(agreement_report(table, rng=rng))
@@ -149,15 +145,14 @@ def held_against(
     marks = {"judge": judged.name, "target": targets.name, "run": run}
     besides, seen, labels = None, {}, None
     if is_rated:
-        ranks, rows = judged.ranks, (dataset, targets, places)
-        besides = beside_agreement(*rows, table, scale=scale, ranks=ranks, seed=seed)
-        if targets.is_verdict and not ranks:
+        besides = beside_agreement(rows, table, scale=scale, ranks=judged.ranks, seed=seed)
+        if targets.is_verdict and not judged.ranks:
             said = () if judged.saved is None else guidelines_of(judged.saved)
             labels = labels_held_out(
-                *rows, judgements, table, scale=scale, seed=seed, guidelines=said
+                rows, judgements, table, scale=scale, seed=seed, guidelines=said
             )
         seen = perspectives_held_out(
-            perspectives, *rows, judgements, scale=scale, aggregate=aggregate, seed=seed
+            perspectives, rows, judgements, scale=scale, aggregate=aggregate, seed=seed
         )
     counts = {"train": 0, "select": 0, "unrated": targets.n_unrated} | dict(judged.rows)
     result = {
@@ -165,7 +160,7 @@ def held_against(
         "target": targets.name,
         "human_scale": str(targets.scale),
         "scale": None if scale is None else [scale.low, scale.high],
-        "rows": counts | {"heldout": len(places), "unscored": missing.n},
+        "rows": counts | {"heldout": len(rows.places), "unscored": missing.n},
         "problems": dict(missing.reasons),
         "agreement": agreement,
         "besides": besides,
@@ -178,7 +173,7 @@ def held_against(
     }
     return Made(
         result=result,
-        scores=score_rows(dataset, targets, places, judgements, marks),
+        scores=score_rows(rows, judgements, marks),
         saved=judged.saved,
         usage=judged.usage,
     )
@@ -250,28 +245,26 @@ _CONCURRENCY = 32
 def judged_by_saved(
     spec: Spec,
     cell: Cell,
-    dataset: DataSet,
-    targets: Targets,
-    places: Places,
+    rows: HeldOutRows,
     models: RunModels,
 ) -> tuple[list[Judgement], Judged] | None:
     """Return what a saved judge says of the rows held out, and whose judgements these are."""
     saved = models.saved(cell.judge)
-    _refuse_seen(saved, dataset, targets, places, cell)
+    _refuse_seen(saved, rows, cell)
     bound, lms = models.bound(saved, cell)
     concurrency = _CONCURRENCY if cell.model is None else spec.models[cell.model].concurrency
     before, begun = usage_of(*models.made), time.monotonic()
-    items = [dataset[i] for i in places.tolist()]
-    judged = list(score_batch(bound, items, lm=lms[0], concurrency=concurrency))
+    judged = list(score_batch(bound, rows.items, lm=lms[0], concurrency=concurrency))
     usage = model_usage(before, usage_of(*models.made), time.monotonic() - begun)
     if any(map(was_not_asked, judged)):
         return None
     # Which of several models a call went to, a judgement does not say.
     costs = per_item(judged, usd_of(judged, lms[0]) if len(set(map(id, lms))) == 1 else ())
     scale = saved.scale
-    is_its_own = folded(saved.target) == folded(targets.name)
-    if not is_its_own and folded(targets.name) in judged_criteria(judged):
-        judged, scale = list(on_criterion(judged, targets.name)), PERCENT
+    target = rows.targets.name
+    is_its_own = folded(saved.target) == folded(target)
+    if not is_its_own and folded(target) in judged_criteria(judged):
+        judged, scale = list(on_criterion(judged, target)), PERCENT
     return judged, Judged(
         name=saved.fingerprint,
         scale=scale,
@@ -296,16 +289,14 @@ def estimate_saved(spec: Spec, cell: Cell, dataset: DataSet, models: RunModels) 
     return estimate_judging([saved], items, by_name, lms[0])
 
 
-def _refuse_seen(
-    saved: AnySaved, dataset: DataSet, targets: Targets, places: Places, cell: Cell
-) -> None:
+def _refuse_seen(saved: AnySaved, rows: HeldOutRows, cell: Cell) -> None:
     """Refuse rows that the judge knows: it would agree with people better than with new texts."""
-    unseen = set(unseen_places(dataset, targets, saved.seen_keys).tolist())
-    known = sum(place not in unseen for place in places.tolist())
+    unseen = set(unseen_places(rows.dataset, rows.targets, saved.seen_keys).tolist())
+    known = sum(place not in unseen for place in rows.places.tolist())
     if known:
         raise InputError(
             f"the judge {saved.fingerprint} was made from the sources of {known} of the "
-            f"{len(places)} rows that seed {cell.seed} holds out, which says nothing of other "
+            f"{len(rows.places)} rows that seed {cell.seed} holds out, which says nothing of other "
             "texts.",
             hint="leave this cell out, or name data that it has not seen.",
         )
@@ -374,8 +365,8 @@ class CellMaker:
         judged = judged_by_compiled(found, every.get(found.saved.model, lm), usage)
         if judged is None:
             return None
-        places, judgements = found.heldout_places, found.heldout_judgements
-        return self._held_against(cell, dataset, found.targets, places, judgements, judged)
+        rows = HeldOutRows(dataset=dataset, targets=found.targets, places=found.heldout_places)
+        return self._held_against(cell, rows, found.heldout_judgements, judged)
 
     @file_faults()
     def _search_files(self, cell: Cell, run: str) -> SearchFiles:
@@ -387,22 +378,21 @@ class CellMaker:
     # -- a saved judge judges --------------------------------------------------------------
 
     def _from_saved(self, cell: Cell) -> Made | None:
-        dataset, targets, places = self._rows(cell)
-        found = judged_by_saved(self.spec, cell, dataset, targets, places, self.models)
-        if found is None:
-            return None
-        return self._held_against(cell, dataset, targets, places, *found)
+        rows = self._rows(cell)
+        found = judged_by_saved(self.spec, cell, rows, self.models)
+        return None if found is None else self._held_against(cell, rows, *found)
 
     # -- recorded scores are read ---------------------------------------------------------
 
     def _from_recorded(self, cell: Cell) -> Made:
         judge = self.spec.judges[cell.judge]
         assert judge.recorded is not None  # which is what makes it recorded
-        dataset, targets, places = self._rows(cell)
-        name, rows = self._rows_of(judge.recorded)
+        rows = self._rows(cell)
+        dataset, targets = rows.dataset, rows.targets
+        name, recorded = self._recorded_rows(judge.recorded)
         own_scale = given_scales(judge.scale).of(targets.name, None)
         scores = recorded_among(
-            rows,
+            recorded,
             dataset,
             judge=judge.name,
             criterion=judge.criterion,
@@ -417,7 +407,7 @@ class CellMaker:
                 hint="name a judge that scores.",
             )
         found = rows_of_scores(scores, dataset, targets, answers=own_scale)
-        own = np.searchsorted(targets.rated, places).tolist()
+        own = np.searchsorted(targets.rated, rows.places).tolist()
         values, causes = found.table.predicted, found.table.problems
         judged = [
             found.judgements[i].model_copy(
@@ -429,20 +419,11 @@ class CellMaker:
             )
             for i in own
         ]
-        return self._held_against(
-            cell,
-            dataset,
-            targets,
-            places,
-            judged,
-            Judged(
-                name=scores.label,
-                scale=found.scale,
-                per_item={"calls": answers_behind(rows, scores), "usd": None},
-            ),
-        )
+        costs = {"calls": answers_behind(recorded, scores), "usd": None}
+        by = Judged(name=scores.label, scale=found.scale, per_item=costs)
+        return self._held_against(cell, rows, judged, by)
 
-    def _rows_of(self, path: str) -> tuple[str, list[Placed]]:
+    def _recorded_rows(self, path: str) -> tuple[str, list[Placed]]:
         if path not in self._recorded:
             name, rows = placed_rows(self.spec.place(path))
             self._recorded[path] = name, list(rows)
@@ -451,17 +432,17 @@ class CellMaker:
     # -- a panel is put together -----------------------------------------------------------
 
     def _from_members(self, cell: Cell) -> Made:
-        dataset, targets, places = self._rows(cell)
+        rows = self._rows(cell)
         members = [self._by_id[name] for name in cell.members]
         results = [self.folder.result(one) for one in members]
-        rows = [self.folder.scores(one) for one in members]
+        scores = [self.folder.scores(one) for one in members]
         assert all(results)  # their turn came before
         known = [one for one in results if one is not None]
-        judged, scale, places = combined_scores(
-            dict(zip(cell.members, rows, strict=True)),
+        judged, scale = combined_scores(
+            dict(zip(cell.members, scores, strict=True)),
             [one["scale"] for one in known],
             how=self.spec.judges[cell.judge].score,
-            places=places,
+            places=rows.places,
             at_least=self.spec.judges[cell.judge].at_least,
         )
         costs = {
@@ -469,30 +450,16 @@ class CellMaker:
             for name in ("calls", "usd")
             for values in [[one["per_item"][name] for one in known]]
         }
-        return self._held_against(
-            cell,
-            dataset,
-            targets,
-            places,
-            judged,
-            Judged(name=cell.judge, scale=scale, per_item=costs),
-        )
+        by = Judged(name=cell.judge, scale=scale, per_item=costs)
+        return self._held_against(cell, rows, judged, by)
 
     def _held_against(
-        self,
-        cell: Cell,
-        dataset: DataSet,
-        targets: Targets,
-        places: Places,
-        judgements: Sequence[Judgement],
-        judged: Judged,
+        self, cell: Cell, rows: HeldOutRows, judgements: Sequence[Judgement], judged: Judged
     ) -> Made:
         data = self.spec.data[cell.data]
         return held_against(
             cell,
-            dataset,
-            targets,
-            places,
+            rows,
             judgements,
             judged,
             run=self.spec.fingerprint,
@@ -501,8 +468,8 @@ class CellMaker:
             aggregate=data.aggregate if "aggregate" in data.said else None,
         )
 
-    def _rows(self, cell: Cell) -> tuple[DataSet, Targets, Places]:
-        """Return the set, the target and the rows held out, where nothing is compiled."""
+    def _rows(self, cell: Cell) -> HeldOutRows:
+        """Return the rows held out, where nothing is compiled."""
         dataset = self.sets[cell.data]
         spec = self.spec
         targets = targets_of(dataset, cell.target, spec.data[cell.data].aggregate)
@@ -514,7 +481,7 @@ class CellMaker:
             rows=spec.split_rows,
             originals=(cell.data, cell.target) in self._originals,
         )
-        return dataset, targets, places
+        return HeldOutRows(dataset=dataset, targets=targets, places=places)
 
 
 def _where_versions_count(spec: Spec, cells: Sequence[Cell]) -> set[tuple[str, str]]:

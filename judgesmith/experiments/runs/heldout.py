@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -22,9 +23,22 @@ from judgesmith.metrics.records import plain
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.predictions import prediction_table
 from judgesmith.programs.judging.rows import score_row
-from judgesmith.signatures import Judgement, Scale
+from judgesmith.signatures import Judgement, RatedItem, Scale
 
 Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeldOutRows:
+    """The rows held out in a cell: a set, what people said of it, and where the rows stand."""
+
+    dataset: DataSet
+    targets: Targets
+    places: Places
+
+    @property
+    def items(self) -> list[RatedItem]:
+        return [self.dataset[place] for place in self.places.tolist()]
 
 
 def places_held_out(
@@ -47,38 +61,32 @@ def places_held_out(
     return found
 
 
-def table_held_out(
-    dataset: DataSet, targets: Targets, places: Places, judgements: Sequence[Judgement]
-) -> PredictionTable:
+def table_held_out(rows: HeldOutRows, judgements: Sequence[Judgement]) -> PredictionTable:
     """Return what a judge says of the rows held out beside what people said."""
-    human = oriented(targets)[places]
+    human = oriented(rows.targets)[rows.places]
     return prediction_table(
         judgements,
         human,
-        sources=dataset.groups[places],
-        systems=np.asarray([dataset[i].system_id for i in places.tolist()]),
+        sources=rows.dataset.groups[rows.places],
+        systems=np.asarray([one.system_id for one in rows.items]),
         is_rated=not np.isnan(human).all(),
     )
 
 
 def score_rows(
-    dataset: DataSet,
-    targets: Targets,
-    places: Places,
-    judgements: Sequence[Judgement],
-    marks: Mapping[str, Any],
+    rows: HeldOutRows, judgements: Sequence[Judgement], marks: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """Return a row for each text held out, as ``score`` writes it, and where it stands."""
-    human = oriented(targets)
+    human = oriented(rows.targets)
     return [
         {
-            **score_row(dataset[place], judgement),
+            **score_row(rows.dataset[place], judgement),
             **marks,
             "human": plain(float(human[place])),
             "item": place,
-            "group": int(dataset.groups[place]),
+            "group": int(rows.dataset.groups[place]),
         }
-        for place, judgement in zip(places.tolist(), judgements, strict=True)
+        for place, judgement in zip(rows.places.tolist(), judgements, strict=True)
     ]
 
 
@@ -94,18 +102,12 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]]) -> PredictionTable:
 
 
 def beside_agreement(
-    dataset: DataSet,
-    targets: Targets,
-    places: Places,
-    table: PredictionTable,
-    *,
-    scale: Scale | None,
-    ranks: bool,
-    seed: int,
+    rows: HeldOutRows, table: PredictionTable, *, scale: Scale | None, ranks: bool, seed: int
 ) -> dict[str, Any] | None:
     """Return what correlations do not tell of the rows held out, ready for JSON."""
+    dataset, targets = rows.dataset, rows.targets
     rated = targets.rated
-    own = np.searchsorted(rated, places)
+    own = np.searchsorted(rated, rows.places)
     predicted = np.full(len(rated), np.nan)
     predicted[own] = table.predicted
     whole = JudgedRows(
@@ -129,9 +131,7 @@ def beside_agreement(
 
 
 def labels_held_out(
-    dataset: DataSet,
-    targets: Targets,
-    places: Places,
+    rows: HeldOutRows,
     judgements: Sequence[Judgement],
     table: PredictionTable,
     *,
@@ -144,7 +144,7 @@ def labels_held_out(
         label="",
         judgements=tuple(judgements),
         scored_by="score",
-        seen=np.zeros(len(places), dtype=bool),
+        seen=np.zeros(len(rows.places), dtype=bool),
         knows_seen=True,
         table=table,
         scale=scale,
@@ -152,9 +152,9 @@ def labels_held_out(
     )
     found = label_agreement(
         judged,
-        range(len(places)),
-        dataset.subset(places.tolist()),
-        targets.take(places),
+        range(len(rows.places)),
+        rows.dataset.subset(rows.places.tolist()),
+        rows.targets.take(rows.places),
         rng=np.random.default_rng([seed, 12]),
     )
     if found is None:
@@ -166,7 +166,8 @@ def labels_held_out(
         "said": rates_line(found),
         **plain_form,
         "wrong": [
-            {"item": int(places[one["row"]]), **{name: one[name] for name in kept}} for one in wrong
+            {"item": int(rows.places[one["row"]]), **{name: one[name] for name in kept}}
+            for one in wrong
         ],
     }
 
@@ -178,7 +179,7 @@ def combined_scores(
     how: Literal["mean", "median"],
     places: Places,
     at_least: int | None = None,
-) -> tuple[list[Judgement], Scale | None, Places]:
+) -> tuple[list[Judgement], Scale | None]:
     """Return what a panel says of the rows that all its members judged."""
     for name, rows in members.items():
         if [row["item"] for row in rows] != places.tolist():
@@ -206,7 +207,7 @@ def combined_scores(
             judged.append(
                 Judgement(score=float(np.mean(given) if how == "mean" else np.median(given)))
             )
-    return judged, FRACTION if known else None, places
+    return judged, FRACTION if known else None
 
 
 def _column(rows: Sequence[Mapping[str, Any]], scale: Sequence[float] | None) -> np.ndarray:
