@@ -17,6 +17,7 @@ from judgesmith.errors import InputError
 from judgesmith.front_door import public
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
+from judgesmith.optimizers.objectives.functions import check_direction
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
 from judgesmith.optimizers.predictions import SCORE, PredictionTable
 from judgesmith.optimizers.rows import Rows, pool_and_selection, rows_from
@@ -296,11 +297,13 @@ def check_objective(
     for one in objective.each:
         if not one.checked_on_ratings:
             continue
-        if math.isnan(one.value(rows.as_people_said(targets, criteria=criteria))):
+        said = rows.as_people_said(targets, criteria=criteria)
+        if math.isnan(one.value(said)):
             raise InputError(
                 f"the objective {one} is undefined on the {len(rows)} validation rows, even for "
                 "a judge that repeats the human ratings."
             )
+        check_direction(one, said)
 
 
 def rows_for(objective: Objective | SeveralObjectives | None, rows: Rows) -> Rows:

@@ -280,15 +280,34 @@ ROWS_OF_GUESSES = [
 ]
 
 
-def test_an_objective_of_arrays_is_seen_by_its_arguments_in_any_order():
-    def near(human, judge):
-        return -float(abs(human - 1.5 * judge).mean())
+def test_an_objective_of_two_arrays_gets_ratings_and_scores_on_their_scale():
+    ends = set()
+
+    def near(y, p, *, weight=None):
+        ends.update(y.tolist() + p.tolist())
+        return -float(abs(y - p).mean())
 
     def by_name(scores, ratings):
         return near(ratings, scores)
 
     found = [judgesmith.compile(FEW, objective=one, **QUICK).objective for one in (near, by_name)]
     assert found[0].heldout.value == found[1].heldout.value
+    assert 1 <= min(ends) < max(ends) <= 5
+
+
+def test_an_error_is_no_objective_until_it_is_turned():
+    def mae(ratings, scores):
+        return abs(ratings - scores).mean()
+
+    def far(example, prediction, trace=None):
+        return abs(example.score - prediction.score)
+
+    for wrong in (mae, far):
+        with pytest.raises(judgesmith.InputError, match=r"is maximized.* return its negative"):
+            judgesmith.compile(FEW, objective=wrong, **QUICK)
+
+
+def test_an_optimizer_of_dspy_is_named_by_ours():
     with pytest.raises(judgesmith.InputError, match="GEPA is optimizer='reflective'"):
         judgesmith.compile("sample", optimizer="gepa")
 

@@ -28,6 +28,7 @@ from judgesmith.experiments.compile.versions import (
 )
 from judgesmith.metrics.verdicts.threshold import rows_to_show
 from judgesmith.optimizers import rated_example
+from judgesmith.optimizers.objectives.functions import check_direction
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import (
     IntArray,
@@ -260,7 +261,10 @@ def _check_parts(settings: CompileSettings, parts: Parts, targets: ChosenTargets
             continue
         for part in (*parts.tuning, parts.heldout):
             if part is not None and not (part is parts.pool and "versions" in objective.needs):
-                value = objective.value(part.as_people_said(targets.compared))
+                said = part.as_people_said(targets.compared)
+                value = objective.value(said)
+                if part is parts.selection:
+                    check_direction(objective, said)
                 if part is parts.selection and np.isnan(value):
                     raise InputError(
                         f"{objective} is undefined on the {len(part)} validation rows, even for "

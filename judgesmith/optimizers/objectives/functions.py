@@ -18,12 +18,17 @@ from numpy.typing import NDArray
 from judgesmith.errors import InputError, JudgesmithError
 from judgesmith.metrics.arrays import FloatArray, IntArray
 from judgesmith.metrics.resampling.draws import Counted, ratio_of_sums
-from judgesmith.optimizers.objectives.base import TargetMean, counted_by_rows, shared_rows
+from judgesmith.optimizers.objectives.base import (
+    Objective,
+    TargetMean,
+    counted_by_rows,
+    shared_rows,
+)
 from judgesmith.optimizers.predictions import PredictionTable, scale_of_target
 from judgesmith.optimizers.space.proposing import identity_of
 from judgesmith.signatures.judgement import Judgement
 
-KINDS = "f(table) -> float or metric(example, prediction, trace=None) -> float"
+KINDS = "f(ratings, scores), f(table) or metric(example, prediction, trace=None) -> float"
 """What a function has to be like."""
 
 
@@ -143,8 +148,8 @@ class FunctionObjective(TargetMean):
     function : callable
         From a ``PredictionTable`` of scored rows to a finite number, or nan where undefined.
     of_arrays : bool
-        Whether it takes two arrays instead, the ratings and the scores. Optimizers see that by its
-        arguments ``human, judge``, ``y_true, y_pred`` or ``ratings, scores``, in any order.
+        Whether it takes two arrays instead: the ratings, and the scores on the scale of the
+        ratings. Optimizers do so with every function of two arguments but one of an ``example``.
 
     Examples
     --------
@@ -169,13 +174,12 @@ class FunctionObjective(TargetMean):
             return math.nan
         given: tuple[Any, ...] = (scored,)
         if self.of_arrays:
-            given = (scored.human, scored.predicted)[:: -1 if self._takes_scores_first else 1]
+            given = (scored.human, _on_scale_of_ratings(scored))[:: -1 if self._turned else 1]
         return _number(self.function, self.function, *given, where=f"a table of {scored.n} rows")
 
     @cached_property
-    def _takes_scores_first(self) -> bool:
-        first = next(iter(inspect.signature(self.function).parameters))
-        return any(first == second for _, second in _ARRAYS)
+    def _turned(self) -> bool:
+        return _first_argument(self.function) in _SCORES
 
     def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
         return counted_by_rows(self.of_target, table, sources, n_sources)
@@ -222,7 +226,7 @@ class MetricObjective(RowMean):
             raise InputError(
                 f"the metric {self} compares examples with predictions, and this table has no "
                 "examples.",
-                hint=f"give an objective {KINDS.partition(' or ')[0]}.",
+                hint="give an objective f(ratings, scores) -> float.",
             )
         found = np.full(table.n, np.nan)
         traces = [None] * (_n_arguments(self.metric) - 2)
@@ -255,19 +259,46 @@ class MetricObjective(RowMean):
         return float(self.row_parts(table)[row])
 
 
-_ARRAYS = (("human", "judge"), ("y_true", "y_pred"), ("ratings", "scores"))
-"""The names of the arguments by which a function asks for ratings and scores as arrays."""
+_SCORES = ("judge", "y_pred", "scores", "predicted", "predictions", "preds")
+"""Names of a first argument that gets the scores; any other gets the ratings."""
+_EXAMPLES = ("example", "ex", "gold", "item", "row", "sample")
+"""Names of a first argument by which a function is a metric of one example, as DSPy has them."""
 
 
-def _asks_for_arrays(function: Callable[..., Any]) -> bool:
-    return set(inspect.signature(function).parameters) in map(set, _ARRAYS)
+def _first_argument(function: Callable[..., Any]) -> str:
+    called = function.forward if isinstance(function, dspy.Module) else function
+    return next(iter(inspect.signature(called).parameters))
+
+
+def _on_scale_of_ratings(table: PredictionTable) -> FloatArray:
+    own, wanted = (scale_of_target(one, "") for one in (table.judge_scale, table.scale))
+    if own is None or wanted is None or own == wanted:
+        return table.predicted
+    return np.asarray([wanted.points(own.fraction(one)) for one in table.predicted.tolist()])
 
 
 def objective_of(function: Callable[..., Any]) -> FunctionObjective | MetricObjective:
     n = _n_arguments(function)
-    if n == 2 and _asks_for_arrays(function):
+    if n == 2 and _first_argument(function) not in _EXAMPLES:
         return FunctionObjective(function, of_arrays=True)
     return FunctionObjective(function) if n == 1 else MetricObjective(function)
+
+
+def check_direction(objective: Objective, said: PredictionTable) -> None:
+    """Refuse a function that is larger for turned ratings than for the ratings themselves."""
+    aim = objective.unconditional()
+    if not isinstance(aim, FunctionObjective | MetricObjective):
+        return
+    turned = said.human.copy()
+    for own in said.places.values():
+        turned[own] = said.human[own].min() + said.human[own].max() - said.human[own]
+    best, worst = aim.value(said), aim.value(said.predicting(turned, judge_scale=said.judge_scale))
+    if best < worst:
+        raise InputError(
+            f"the objective {aim} is maximized, and it is {best:.4g} for a judge that repeats the "
+            f"human ratings and {worst:.4g} for one that turns them round.",
+            hint="return its negative.",
+        )
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -309,8 +340,8 @@ def _number(
     except Exception as fault:
         raise InputError(
             f"the objective {name_of(named)} raised {type(fault).__name__} on {where}: {fault}",
-            hint="a function of one argument gets a PredictionTable, one of (human, judge) "
-            "arrays, any other an example and a prediction.",
+            hint="a function of one argument gets a PredictionTable, one of two the ratings and "
+            "the scores, one of (example, prediction, trace=None) one row.",
         ) from fault
     if isinstance(found, dspy.Prediction) and "score" in found:
         found = found.score
