@@ -20,7 +20,7 @@ from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite
 from judgesmith.programs.families.ensemble.judges import AnyJudge, CompositeJudge
-from judgesmith.programs.judging.executors import no_judge, opened
+from judgesmith.programs.judging.executors import no_judge, open_judge
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.results.progress import OnProgress
@@ -63,7 +63,7 @@ JudgeGiven = Any
 
 def as_judge(given: JudgeGiven, caller: str) -> AnyJudge | AnySaved:
     """Return the judge that a function of the public name ``caller`` got, loaded if need be."""
-    given = opened(given)
+    given = open_judge(given)
     if not isinstance(given, AnyJudge | AnySaved):
         kinds = "a judge, the folder of one, or what judgesmith.compile returned"
         raise no_judge(given, f"judgesmith.{caller}", kinds)

@@ -272,7 +272,7 @@ def no_judge(given: object, caller: str, expected: str = "a judge") -> TypeError
     return TypeError(f"{caller}: expected {expected}; got {name}{remedy}.")
 
 
-def opened(given: Any) -> Any:
+def open_judge(given: Any) -> Any:
     """Return the judge of what compile returned, or of the folder that it was saved in."""
     given = getattr(given, "saved", given)
     if isinstance(given, str | os.PathLike):

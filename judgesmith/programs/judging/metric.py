@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from judgesmith.errors import InputError, JudgesmithError, did_you_mean
 from judgesmith.front_door import Guessed, public
-from judgesmith.programs.judging.executors import as_dspy, no_judge, opened, with_own_models
+from judgesmith.programs.judging.executors import as_dspy, no_judge, open_judge, with_own_models
 from judgesmith.programs.judging.runner import judges_sources, score_batch
 from judgesmith.programs.lm import AnyModel
 from judgesmith.signatures.items import RatedItem
@@ -85,7 +85,7 @@ def as_metric(
     >>> 0 <= metric(asked, dspy.Prediction(answer="It leaves at nine.")) <= 1
     True
     """
-    judge = opened(judge)
+    judge = open_judge(judge)
     if not hasattr(judge, "scale"):
         raise no_judge(judge, "as_metric")
     if judges_sources(judge):

@@ -27,7 +27,7 @@ from judgesmith.programs.judging.executors import (
     RequestSlots,
     calls_per_item,
     no_judge,
-    opened,
+    open_judge,
     with_own_models,
 )
 from judgesmith.programs.judging.program import RequestProgram, cause_of
@@ -342,7 +342,7 @@ def iter_scores(
     '' False
     """
     check_concurrency(concurrency)
-    given: Any = opened(judge)
+    given: Any = open_judge(judge)
     items, on_progress = _rated(items), staged(on_progress)
     if isinstance(given, Executor):
         work = OneByOne(given)
