@@ -86,11 +86,16 @@ _ALSO_CALLED = {
     "trainset": "dataset",
     "data": "dataset",
     "num_threads": "concurrency",
+    "test_size": "holdout",
+    "random_state": "seed",
+    "verbose": "progress",
+    **dict.fromkeys(("n_demos", "max_bootstrapped_demos", "k"), "n_demonstrations"),
 }
 _OF_MODELS = ("max_usd", "max_calls", "max_tokens", "max_minutes", "budget", "api_base")
 _ELSEWHERE = {
     "threshold": "DSPy's optimizers take one: BootstrapFewShot(metric=…, metric_threshold=0.5).",
     "columns": "judgesmith.read(rows, columns={'response': 'summary'}) takes it.",
+    "rubric": "a judge has it: judge=judgesmith.ActiveCritic(rubric=…).",
     "metrics": "found.rows has human and predicted, for any other.",
 }
 _MOST_NAMED = 12
@@ -169,6 +174,16 @@ _GUESSED = {
         ("usage", "spent", "cost"),
         "in judgesmith.programs.lm: lm_client_of(lm).usage.",
     ),
+    "DataSet": dict.fromkeys(
+        ("split", "train_test_split"), "compile(data, holdout=0.3) holds rows out by source."
+    ),
+    "JudgePrediction": dict.fromkeys(
+        ("reasoning", "rationale", "feedback"), "it is verdict.explanation."
+    ),
+    "Judgements": dict.fromkeys(
+        ("score", "scores", "df"), "it is scored[0].score, or scored.to_pandas()['score']."
+    ),
+    "Result": dict.fromkeys(("df", "dataframe", "table"), "it is result.to_pandas()."),
     "Evaluation": dict.fromkeys(("pearson", "spearman", "heldout", "r", "[]"), f"{_REPORTS}."),
     "Comparison": dict.fromkeys(
         ("p_value", "difference", "[]"), "comparison.gain has value, low, high, p_value."

@@ -246,12 +246,17 @@ def _meant(fault: ValidationError, known: Iterable[str]) -> str | None:
     if len(several) > 1:
         return None
     if one["type"] == "extra_forbidden" and len(one["loc"]) == 1:
-        return did_you_mean(one["loc"][0], known)
+        name = str(one["loc"][0])
+        return _GUESSED.get(name) or did_you_mean(name, known)
     if one["type"] == "literal_error":
         return did_you_mean(one["input"], _QUOTED.findall(one["ctx"]["expected"]))
     return None
 
 
+_GUESSED = {
+    "scale": "a judge answers on answers='1..5', and judgesmith.wrap takes a scale.",
+    "criteria": "a rubric has them: rubric={'criteria': {'clarity': 'Is it clear?'}}.",
+}
 _QUOTED = re.compile(r"'([^']*)'")
 
 

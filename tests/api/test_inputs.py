@@ -245,11 +245,25 @@ def test_examples_and_what_compile_returned_are_taken_wherever_they_are_at_home(
         "or a mapping; got DataSet": lambda: judgesmith.compile(compiled, FEW),
         "'columns'; judgesmith.read": lambda: judgesmith.score_batch(compiled, [], columns={}),
         "items are 'system', 'sample', 'dataset'": lambda: compiled.heldout.pearson,
+        "'test_size'; did you mean holdout": lambda: judgesmith.compile(FEW, test_size=0.2),
+        "'rubric'; a judge has it": lambda: judgesmith.compile(FEW, rubric={}),
+        "is a judge with criteria": lambda: judgesmith.compile(FEW, criteria={"brevity": "?"}),
+        "a rubric has them": lambda: judgesmith.ActiveCritic(criteria={"brevity": "Is it?"}),
+        "on answers='1..5'": lambda: judgesmith.ActiveCritic(scale="1..5"),
+        "it is verdict.explanation": lambda: compiled.judge(source="a", response="b").reasoning,
+        "it is scored.0..score": lambda: judgesmith.score_batch(compiled, FEW).scores,
+        "it is result.to_pandas": lambda: compiled.df,
+        "holds rows out by source": lambda: FEW.split(0.2),
         "pearson'. has value": lambda: compiled.pearson,
     }
     for message, call in refused.items():
         with pytest.raises((TypeError, ValueError, AttributeError), match=message):
             call()
+
+
+def test_a_rubric_is_inferred_from_a_table_with_its_scale():
+    found = judgesmith.infer(pd.DataFrame(ROWS_OF_GUESSES), scale="1..5")
+    assert found.rubric.names
 
 
 def test_a_table_of_scores_has_the_index_of_the_frame():

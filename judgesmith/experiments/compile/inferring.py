@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from judgesmith.data.items import DataSet
-from judgesmith.data.reading import SourceGiven, as_dataset
+from judgesmith.data.reading import READ_OPTIONS, SourceGiven, as_dataset
 from judgesmith.data.targets import Targets, targets_of
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets, shown_points
 from judgesmith.experiments.compile.human_criteria import human_rubric
@@ -126,7 +126,7 @@ class InferenceResult(Result):
     notes: tuple[str, ...]
 
 
-@public("judgesmith.infer")
+@public("judgesmith.infer", READ_OPTIONS)
 @shows_progress
 def infer_rubric(
     dataset: DataSet | SourceGiven,
@@ -136,6 +136,7 @@ def infer_rubric(
     heldout: Sequence[int] = (),
     on_progress: OnProgress | None = None,
     progress: bool = True,
+    **reading: Any,
 ) -> InferenceResult:
     """Return a rubric inferred from the rated rows of ``dataset``.
 
@@ -154,6 +155,8 @@ def infer_rubric(
         Told of every ``ProgressEvent``.
     progress : bool
         Whether a terminal or a notebook shows a bar, where ``on_progress`` is None.
+    **reading
+        For data that is not read yet what ``judgesmith.read`` takes, such as ``scale="1..5"``.
 
     Raises
     ------
@@ -172,7 +175,7 @@ def infer_rubric(
     """
     from judgesmith.programs.judging.executors import endpoint_of, lm_or_current
 
-    dataset = as_dataset(dataset, "infer")
+    dataset = as_dataset(dataset, "infer", **reading)
     run = run or InferenceRun()
     asked = lm_or_current(lm)
     targets, places, scores = _taught(dataset, run, heldout)

@@ -428,8 +428,12 @@ def threshold_rule(settings: CompileSettings) -> ThresholdRule:
     return ThresholdRule(((-1.0, VerdictCost(costs_of(settings.cost))),), rule.floors)
 
 
-def instead_of_guess(optimizer: object = None, task: object = None, **_: object) -> str | None:
+def instead_of_guess(
+    optimizer: object = None, task: object = None, criteria: object = None, **_: object
+) -> str | None:
     """Return what to give in the place of an optimizer of DSPy or Optuna, or of a kind of judge."""
+    if isinstance(criteria, Mapping):
+        return "judgesmith.ActiveCritic(rubric={'criteria': {…}}) is a judge with criteria."
     if isinstance(task, str) and task.startswith("pair"):
         return 'judge="pairs" compares responses to one source.'
     given = optimizer

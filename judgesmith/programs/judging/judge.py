@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import dspy
 
 from judgesmith.errors import InputError
-from judgesmith.front_door import public
+from judgesmith.front_door import Guessed, public
 from judgesmith.programs.judging.adapter import on_own_scale
 from judgesmith.programs.judging.answers import demonstration_of, shown_example
 from judgesmith.programs.judging.dspy_executor import AskingModule
@@ -179,7 +179,7 @@ def _with_article(name: str) -> str:
     return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
 
 
-class JudgePrediction(dspy.Prediction):
+class JudgePrediction(Guessed, dspy.Prediction):
     """What a judge returns when it is called."""
 
     score: float | None
@@ -223,8 +223,9 @@ class JudgeModule(AsMetric, dspy.Module):
             if Path(path).suffix in _STATES:
                 super().load(path, **given)
                 return
-        except KeyError:  # JSON of another kind
-            pass
+        except KeyError as fault:
+            if fault.args != ("metadata",):  # which every state has, and other JSON lacks
+                raise
         raise InputError(
             f"judge.load reads DSPy's state, which judge.save wrote, and {path} has none.",
             hint=f"a judge's folder is opened by judgesmith.load({str(path)!r}).",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from judgesmith.errors import InputError
-from judgesmith.front_door import public
+from judgesmith.front_door import Guessed, public
 from judgesmith.programs.judging.executors import (
     Bindable,
     Executor,
@@ -219,7 +219,7 @@ def was_not_asked(judgement: Judgement) -> bool:
 Rated = Iterable[RatedItem | Mapping[str, Any]] | Mapping[str, Iterable[Any]]
 
 
-class Judgements(list[Judgement]):
+class Judgements(Guessed, list[Judgement]):
     """A list of judgements, and a table of them with the index of the frame that was scored."""
 
     index: Any = None
