@@ -154,7 +154,7 @@ class Result(Guessed):
             {name: row[name] for name in _OF_ESTIMATES if name in row}
             for row, _ in self._shown_estimates()
         ] or list(islice(self._rows(), _ROWS))
-        words = [one_line(self._headline(), 200)]
+        words = [one_line(self._headline())]
         pictures = [chart().svg() for chart in list(self.charts().values())[:1]]
         found = Markup("")
         for n, with_picture in ((_ROWS, True), (2, True), (0, True), (_ROWS, False), (0, False)):

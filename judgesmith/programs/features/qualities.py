@@ -12,7 +12,7 @@ Facet = Literal["support", "coverage", "richness", "fluency", "flow", "ease", "b
 FACETS: tuple[Facet, ...] = get_args(Facet)
 """Sides of quality that countable facts speak to, in the order of every vector of facets."""
 
-Kind = Literal["summary", "collection", "rewriting", "dialogue", "data", "open"]
+Kind = Literal["summary", "collection", "rewriting", "translation", "dialogue", "data", "open"]
 """Kinds of task that need clues of their own."""
 
 

@@ -7,8 +7,10 @@ from math import log1p
 
 from judgesmith.programs.features.texts import DENIALS, Text, near
 from judgesmith.programs.features.words import (
+    LISTED,
     content_of,
     is_word,
+    is_word_of,
     root_of,
     sounds_english,
     word_set,
@@ -114,12 +116,18 @@ def is_english(text: Text, beside: Text) -> bool:
 
 
 def misspelled(text: Text, *given: Text) -> list[str]:
-    """Return the words in small letters that neither English nor the other texts have."""
+    """Return the words in small letters that neither the language nor the other texts have."""
     found = [
         word
         for shown, word in zip(text.originals, text.words, strict=True)
         if shown[0].islower() and not is_word(word)
     ]
-    if not found or not is_english(text, given[0]):
+    if not found:
         return []
+    if not is_english(text, given[0]):
+        if text.script or text.language not in LISTED:
+            return []
+        found = [word for word in found if not is_word_of(text.language, word)]
+        if len(found) > (1 - _DAMAGED) * len(text.words):
+            return []  # of another language, after all
     return [word for word in found if not any(word in one.word_set for one in given)]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
 from collections import Counter, OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,6 +16,7 @@ from typing import Literal
 from judgesmith.programs.features.words import (
     NUMBER_WORDS,
     known_share,
+    language_of,
     opens_as_name,
     root_of,
     says_the,
@@ -38,7 +41,12 @@ _CASELESS = re.compile("[\u0590-\u08ff\u0900-\u0dff\u10a0-\u10ff\u1200-\u137f\ua
 _VOWELS = re.compile(r"[aeiouyäöüáàâãåéèêëíìîïóòôõúùûæøаеёиоуыэюяαεηιουω]+")
 _SYLLABLE_SAMPLE = 2000
 _PART = re.compile(r"[^\W\d]+ ?#?\d+ ?:", re.MULTILINE)
+# Numbers with a blank in them, as tokenizers leave them: "1. 5 million", "5 ,000".
+_DECIMAL = re.compile(r"\d+(?: \. ?| ?\. )\d+")
+_THOUSANDS = re.compile(r"\d{1,3}(?:(?: , ?| ?, )\d{3})+(?!\d)")
+_PARTED = re.compile(r"[., ]+")
 _CLOSES = "\"'\u201d\u2019)]"
+_KNOWN_WORDS = 65_536  # whose stems and syllables are kept
 _STEM_LETTERS = 6
 _CONTENT_LETTERS = 4
 _NEAR = 4
@@ -109,7 +117,7 @@ class Text:
     @cached_property
     def stems(self) -> list[str]:
         """Return every word cut to its first letters, empty where it carries little content."""
-        return [stem_of(word) for word in self.words]
+        return list(map(stem_of, self.words))
 
     @cached_property
     def stem_counts(self) -> Counter[str]:
@@ -140,6 +148,20 @@ class Text:
         return [place for place in capitals if place not in starts]
 
     @cached_property
+    def name_words(self) -> frozenset[str]:
+        return frozenset(self.words[place] for place in self.names)
+
+    @cached_property
+    def capitalised(self) -> frozenset[str]:
+        """Return the words that are written with a capital somewhere."""
+        pairs = zip(self.words, self.originals, strict=True)
+        return frozenset(word for word, shown in pairs if shown[0].isupper())
+
+    @cached_property
+    def small_starts(self) -> int:
+        return sum(self.originals[start][0].islower() for start, _ in self.sentences)
+
+    @cached_property
     def openings(self) -> list[int]:
         """Return the names that English sentences begin with; their capital does not tell."""
         names, words = set(self.names), self.words
@@ -159,6 +181,8 @@ class Text:
         for number in self.numbers:
             if number.isdigit() and len(number) >= _LONG_NUMBER:
                 told.update((number[-2:], number.removesuffix("000"), number[:-3], number[-3:]))
+        told.update(_PARTED.sub(".", number) for number in _DECIMAL.findall(self.text))
+        told.update(_PARTED.sub("", number) for number in _THOUSANDS.findall(self.text))
         return frozenset(told)
 
     @cached_property
@@ -181,8 +205,7 @@ class Text:
         sample = self.words[:_SYLLABLE_SAMPLE]
         if not sample:
             return 0.0
-        n_groups = sum(max(len(_VOWELS.findall(word)), 1) for word in sample)
-        return min(n_groups / len(sample), 6.0)
+        return min(sum(map(_syllables_of, sample)) / len(sample), 6.0)
 
     @cached_property
     def ease(self) -> float:
@@ -203,6 +226,10 @@ class Text:
         for part in parts:
             counts.update(Text(part).stem_counts.keys())
         return counts
+
+    @cached_property
+    def language(self) -> str:
+        return language_of(self.words)
 
     @cached_property
     def known_share(self) -> float:
@@ -246,6 +273,12 @@ def near(stems: list[str], place: int) -> list[str]:
     return stems[max(place - _NEAR, 0) : place + _NEAR + 1]
 
 
+@functools.lru_cache(maxsize=_KNOWN_WORDS)
+def _syllables_of(word: str) -> int:
+    return max(len(_VOWELS.findall(word)), 1)
+
+
+@functools.lru_cache(maxsize=_KNOWN_WORDS)
 def stem_of(word: str) -> str:
     """Return the first six letters of a content word, and nothing for a word of little content."""
     if len(word) >= _CONTENT_LETTERS:
@@ -298,12 +331,19 @@ class Fragments:
 
 def fragments(response: Text, source: Text) -> Fragments:
     """Return the runs of the response whose every three neighbouring words stand in the source."""
-    known = source.trigrams
-    words = response.words
+    return _runs(_known_triples(response, source))
+
+
+def _known_triples(response: Text, source: Text) -> list[bool]:
+    known, words = source.trigrams, response.words
+    return [three in known for three in zip(words, words[1:], words[2:], strict=False)]
+
+
+def _runs(known: Iterable[bool]) -> Fragments:
     lengths: list[int] = []
     run = 0
-    for triple in zip(words, words[1:], words[2:], strict=False):
-        if triple in known:
+    for one in known:
+        if one:
             run = run + 1 if run else 3
         elif run:
             lengths.append(run)
@@ -332,11 +372,9 @@ def overlap_features(response: Text, source: Text) -> dict[str, float]:
             new_bigrams += 1
             recombined += in_source[place] and in_source[place + 1]
     n_known_bigrams = n_bigrams - new_bigrams
-    known = source.trigrams
-    n_known_trigrams = sum(
-        three in known for three in zip(words, words[1:], words[2:], strict=False)
-    )
-    copied = fragments(response, source)
+    triples = _known_triples(response, source)
+    n_known_trigrams = sum(triples)
+    copied = _runs(triples)
     mine, theirs = response.stem_counts, source.stem_counts
     shared = mine.keys() & theirs.keys()
     n_mine = sum(mine.values())
@@ -506,20 +544,28 @@ def text_form(source: Text, response: Text, context: str | None, *, known_conten
     n_source, n = len(source.words), len(response.words)
     if _takes_turns(source.text, n_source, with_context=context is not None):
         return "dialogue"
+    tongues = source.language, response.language
+    told = "" not in tongues
+    foreign = source.script != response.script or (told and tongues[0] != tongues[1])
+    if foreign and 3 * n >= n_source:
+        return "translation"
     if n_source >= 120:
         return "summary"
-    if n_source > 3 * n and len(source.sentences) > 2:
+    several = len(source.sentences) > 2
+    # Of a few short sentences one that says something else does not sum them up, it goes on.
+    goes_on = several and 2 * n < n_source < 60 and known_content < 0.6
+    if several and n_source > 3 * n and not goes_on:
         return "summary"
-    alike = 0.25 * n_source <= n <= 2.2 * n_source and n_source >= 4
+    alike = 0.25 * n_source <= n <= 2.2 * n_source and n_source >= 4 and not goes_on
     if alike and known_content >= 0.34:
         return "rewriting"
     asks = source.text.rstrip()[-1:] in ("?", "？")
     if source.script != response.script:
         return "translation"
-    if n_source < 120 and not asks and n >= n_source and len(response.sentences) > 1:
+    if not asks and n >= n_source and len(response.sentences) > 1:
         return "continuation"
-    if alike and not asks and known_content < 0.34:
-        return "translation"
+    if alike and not asks:
+        return "rewriting" if told else "translation"
     return "other"
 
 

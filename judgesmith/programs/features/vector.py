@@ -170,9 +170,9 @@ def _placeholders(response: Text) -> int:
 
 
 def _lower_starts(response: Text) -> int:
-    starts = [response.originals[start] for start, _ in response.sentences]
-    small = sum(word[0].islower() for word in starts)
-    return small if small < len(starts) or response.names else 0
+    small = response.small_starts
+    # All in small letters, a text may be of a script or a pipeline that has no capitals.
+    return small if small < len(response.sentences) or response.names else 0
 
 
 _CACHE_CHARACTERS = 1_000_000
@@ -192,13 +192,13 @@ def feature_names() -> tuple[str, ...]:
 def _support(own: Text, src: Text, names: list[str], numbers: list[str]) -> dict[str, float]:
     """Return how names and numbers went from source to response; a share of nothing kept is 1."""
     kept = len(own.numbers & src.numbers)
-    source_names = {src.words[place] for place in src.names}
-    n_kept_names = len(source_names & own.word_set)
+    kept_names = src.name_words & own.word_set
     return {
         "unknown_names": log1p(len(names)),
         "unknown_numbers": log1p(len(numbers)),
         "kept_numbers": kept / len(src.numbers) if src.numbers else 1.0,
-        "kept_names": n_kept_names / len(source_names) if source_names else 1.0,
+        "kept_names": len(kept_names) / len(src.name_words) if src.name_words else 1.0,
+        "small_names": len(kept_names - own.capitalised) / len(kept_names) if kept_names else 0.0,
         "figures": log1p(len(own.numbers)),
     }
 
@@ -338,6 +338,8 @@ def _computed(source: str, context: str | None, response: str) -> FeatureVector:
     found |= repetition_features(own)
     found |= sentence_features(own, src, more) | _spelling(own, misspelled(own, src, more))
     found |= style_features(own, src)
+    if found["small_names"] > 0.5:
+        found["lower_start"] = own.small_starts / max(len(own.sentences), 1)
     form = text_form(src, own, context, known_content=found["known_content"])
     found |= _conversation(own, src, more, form)
     slots, missing = slot_features(source, own) if form == "data" else slot_features("", own)

@@ -6,6 +6,7 @@ import functools
 import gzip
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from math import log10
@@ -19,7 +20,8 @@ def word_set(words: str) -> frozenset[str]:
 _ALSO = word_set(
     "don didn doesn isn wasn aren weren hasn haven hadn wouldn couldn shouldn ain ll ve re nt "
     "tv uk usa dvd ceo etc pre cafe app apps blog selfie selfies smartphone texted texting "
-    "dont cant didnt doesnt isnt wasnt im ive id okay ok haha lol vs viz ad hoc versa"
+    "dont cant didnt doesnt isnt wasnt im ive id okay ok haha lol vs viz ad hoc versa "
+    "th st nd rd km cm mm kg lb lbs ft mph tech inbox podcast podcasts playlist wellbeing yep nope"
 )
 # British spellings by what the list has instead.
 _BRITISH = (
@@ -36,11 +38,40 @@ _ENGLISH_ONLY = word_set(
     "the of and is was with that for this it he she they are from by his her not you have "
     "my i to we had their"
 )
+# Words of grammar by language.
+_GRAMMAR = {
+    "en": _ENGLISH_ONLY,
+    "de": word_set(
+        "der das und ist nicht mit von für ein eine einen einem einer dass auf des zu zum zur den "
+        "dem im sich auch er sie es sind als bei wie nur wir ich wurde kann ihre seine oder über "
+        "nach aus werden haben habe du ihr mir mich aber wenn"
+    ),
+    "fr": word_set(
+        "le la les des et est pour que dans une du au aux sur avec ne pas qui il elle ce cette "
+        "sont par leur ses ont été je nous vous en se de un"
+    ),
+    "es": word_set(
+        "el la los las del por con una que y en es un se su para al lo pero fue ha sus de era muy"
+    ),
+    "it": word_set(
+        "il che di per della del un una è e con sono nel dei le gli la alla anche ha da era si"
+    ),
+    "pt": word_set("os um uma que de da em é não para se por mais dos das foi ao ele ela era e"),
+    "nl": word_set(
+        "het een van niet en de dat op te zijn voor er aan ook als bij naar wordt werd maar"
+    ),
+    "da": word_set("og er ikke det den der de på af som har med til var jeg et en fra sig"),
+    "sv": word_set("och är inte det den de på av som har med till var jag ett för en från att"),
+}
+LISTED = frozenset({"de", "fr", "es", "it", "pt", "nl"})
+"""Languages other than English whose words are known."""
+
 _ELSEWHERE = word_set(
     "der das und ist nicht mit von für ein eine dass auf le les des et est pour que dans une el "
     "los las del por con una il che di per della het een van niet w na się är och att det og "
     "zu den dem im ist sich auch er hat sind als bei wie nur wir ich wurde kann ihre oder über"
 )
+_FOREMOST = 200  # words that tell the language of a text
 _COUNTED = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen twenty",
@@ -61,10 +92,12 @@ _OPENERS = word_set(
     "other others such much more less few first two three people police not also then"
 )
 _NO_NAME_ENDINGS = ("ing", "ly", "ity", "ness", "ion", "ment")
-_SINGLE = frozenset("aisdmtox")
+_SINGLE = frozenset("aisdmntox")  # "n" and "t" are left of "do n't"
 _FEWEST_OF_SHORT = 2_000  # films mention short words so often, or they are scraps of words
 _SHORT_LETTERS = 3
 _RAREST, _COMMON = 7.5, 2.5
+_COMPOUNDING = ("de", "nl")
+_PART_LETTERS = 4
 _FUNCTION = word_set(
     "the and but for are was were had has have his her him she they them you your its our out not "
     "all any can did get got off one own too who why how that this with from into when then than "
@@ -74,9 +107,9 @@ _FUNCTION = word_set(
 
 
 @functools.cache
-def frequencies() -> Mapping[str, int]:
-    """Return how often 160,000 English words occur in the subtitles of films (pyspellchecker)."""
-    packed = (files("spellchecker") / "resources" / "en.json.gz").read_bytes()
+def frequencies(language: str = "en") -> Mapping[str, int]:
+    """Return how often words occur in the subtitles of films, by language (pyspellchecker)."""
+    packed = (files("spellchecker") / "resources" / f"{language}.json.gz").read_bytes()
     found: dict[str, int] = json.loads(gzip.decompress(packed))
     return found
 
@@ -98,6 +131,20 @@ def is_word(word: str) -> bool:
     if n or word in _ALSO:
         return True
     return any(there.sub(here, word) in known for there, here in _BRITISH)
+
+
+@functools.lru_cache(maxsize=65_536)
+def is_word_of(language: str, word: str) -> bool:
+    """Say whether a word in small letters is one of a language, or a German one of two words."""
+    known = frequencies(language)
+    if len(word) <= _SHORT_LETTERS or word in known:
+        return True
+    if language not in _COMPOUNDING:
+        return False
+    return any(
+        word[:cut] in known and (word[cut:] in known or word[cut:].lstrip("s") in known)
+        for cut in range(_PART_LETTERS, len(word) - _PART_LETTERS + 1)
+    )
 
 
 @functools.lru_cache(maxsize=65_536)
@@ -123,6 +170,20 @@ def known_share(words: Sequence[str]) -> float:
 def says_the(words: Sequence[str]) -> bool:
     """Say whether a text has words that are common in English and in no other language."""
     return 12 * sum(word in _ENGLISH_ONLY for word in words) >= len(words)
+
+
+_TELLS = {
+    word: tuple(language for language, words in _GRAMMAR.items() if word in words)
+    for word in frozenset().union(*_GRAMMAR.values())
+}
+
+
+def language_of(words: Sequence[str]) -> str:
+    """Return the language whose words of grammar are clearly most, as in "de", or nothing."""
+    read = words[:_FOREMOST]
+    counts = Counter(one for word in read for one in _TELLS.get(word, ()))
+    (best, most), (_, next_most), *_ = (*counts.most_common(2), ("", 0), ("", 0))
+    return best if most >= 2 and 12 * most >= len(read) and 2 * most >= 3 * next_most else ""
 
 
 def sounds_english(words: Sequence[str]) -> bool:

@@ -57,6 +57,7 @@ _SHARE = {
     "salient_recall": "it holds {:.0f} % of the words the source uses most",
     "similarity": "it shares {:.0f} % of its word pairs with the source",
     "kept_names": "{:.0f} % of the source's names are kept",
+    "small_names": "{:.0f} % of the names it keeps have lost their capital",
     "kept_numbers": "{:.0f} % of the source's numbers are kept",
     "sentence_again": "up to {:.0f} % of a sentence was said before",
     "repeated_bigrams": "{:.0f} % of its word pairs are repetitions",
@@ -325,9 +326,14 @@ def _answer(
     return answer
 
 
+_BEGINNING = 20  # characters by which most texts show that they say something
+
+
 def _says_nothing(fields: Fields) -> bool:
     # Letters, marks, numbers and symbols say something; blanks, controls and punctuation do not.
     text = fields.get("response") or ""
+    if any(map(str.isalnum, text[:_BEGINNING])):
+        return False
     return not any(unicodedata.category(one)[0] in "LMNS" for one in text)
 
 

@@ -32,9 +32,10 @@ _SURFACE = (
     Clue("placeholders", 0.0, 0.4, -1.0, "<unk> and markup are no words of any language"),
     Clue("unbalanced", 0.0, 0.4, -0.25, "an opened bracket or quotation was never closed"),
     Clue("lower_start", 0.03, 0.3, -0.25, "sentences begin with a capital where there are any"),
-    Clue("misspelled", 0.0, 0.05, -2.0, "a word that neither English nor the material has is a "
-         "slip, and every reader sees it", low=-6.0),
+    Clue("small_names", 0.1, 0.4, -0.25, "and names keep theirs"),
 )
+_SPELT = Clue("misspelled", 0.0, 0.05, -2.0, "a word that neither the language nor the material "
+              "has is a slip, and every reader sees it", low=-6.0)
 _AGAIN = (
     Clue("sentence_again", 0.08, 0.2, -1.0, "a sentence said before adds nothing to the whole"),
     Clue("repeated_bigrams", 0.03, 0.06, -0.5, "pairs of words that return go in circles"),
@@ -51,6 +52,9 @@ _GLUED = "where the source is cut and glued, grammar breaks"
 _INVENTED = "a name that the material lacks is invented"
 _MADE_UP = "so is a number"
 _DENIED = Clue("denials", 0.05, 0.4, -0.5, "to deny what the material does not deny turns it round")
+_ALIKE = Clue("length_gap", 0.3, 0.3, -1.0, "a translation is about as long as its source")
+_UNLINKED = Clue("unlinked", 0.03, 0.4, -1.0, "what points back needs something before it, and "
+                 "people are named in full first")
 _CONTENT = "distinct content is what a text has to say"
 _VARIED = "many different words for the length: no empty talk"
 _CIRCLES = "repetition is length without content"
@@ -82,14 +86,13 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             Clue("figures", 0.5, 0.6, 0.25, "figures are particulars"),
             Clue("word_letters", 4.5, 0.6, 0.25, "exact words are longer than vague ones"),
         ),
-        "fluency": (*_SURFACE, _SCRAPS, Clue("recombined", 0.12, 0.12, -0.5, _GLUED)),
+        "fluency": (*_SURFACE, _SPELT, _SCRAPS, Clue("recombined", 0.12, 0.12, -0.5, _GLUED)),
         "flow": (
             *_AGAIN,
             Clue("recombined", 0.12, 0.12, -0.5, _PATCHED),
             Clue("pieces", 1.25, 0.5, -0.5, "the more pieces copied, the more seams"),
             Clue("backwards", 0.2, 0.3, -1.0, "to go back and forth loses the thread"),
-            Clue("unlinked", 0.03, 0.4, -1.0, "what points back needs something before it, and "
-                 "people are named in full first"),
+            _UNLINKED,
             Clue("position", 0.28, 0.18, -0.25, "late passages need what went before them"),
             Clue("sentence_words", 2.8, 0.45, 0.25, "bare short sentences leave links unsaid"),
         ),
@@ -121,7 +124,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             Clue("word_letters", 4.3, 0.5, 0.5, "'nice place' fits anything; exact words are "
                  "longer"),
         ),
-        "fluency": (*_SURFACE, _SCRAPS),
+        "fluency": (*_SURFACE, _SPELT, _SCRAPS),
         "flow": (
             *_AGAIN,
             Clue("repeated_words", 0.1, 0.09, -0.5, "opinions in circles are not in order"),
@@ -159,6 +162,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         ),
         "fluency": (
             *_SURFACE,
+            _SPELT,
             _SCRAPS,
             Clue("recombined", 0.09, 0.1, -1.0, _GLUED, low=0.0),
             Clue("repeated_words", 0.07, 0.1, -0.5, "one sentence seldom needs a word twice"),
@@ -177,6 +181,25 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             Clue("ratio", -0.17, 0.3, -1.0, _FEWER),
             Clue("repeated_words", 0.07, 0.1, -1.0, _CIRCLES),
         ),
+    },
+    "translation": {
+        "support": (
+            Clue("kept_numbers", 0.9, 0.2, 0.5, "numbers are written alike in both languages"),
+            Clue("unknown_numbers", 0.1, 0.4, -1.0, _MADE_UP),
+            Clue("kept_names", 0.6, 0.3, 0.5, "and so are many names"),
+            _ALIKE,
+            _DENIED,
+        ),
+        "coverage": (
+            Clue("kept_numbers", 0.9, 0.2, 0.25, "a number left out is lost"),
+            Clue("kept_names", 0.6, 0.3, 0.25, "and so is a name"),
+            _ALIKE,
+        ),
+        "richness": (Clue("content_words", 3.0, 0.5, 0.25, _CONTENT),),
+        "fluency": (*_SURFACE, _SPELT, _SCRAPS),
+        "flow": (*_AGAIN, _UNLINKED),
+        "ease": _PLAIN,
+        "brevity": (Clue("repeated_words", 0.1, 0.1, -1.0, _CIRCLES), _ALIKE),
     },
     "dialogue": {
         "support": (
@@ -203,6 +226,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         ),
         "fluency": (
             *_SURFACE,
+            Clue("misspelled", 0.0, 0.05, -1.0, "chat is spelt loosely, and few mind", low=-6.0),
             Clue("repeated_words", 0.07, 0.12, -0.5, "a turn has no room to say a thing twice"),
             Clue("recombined", 0.14, 0.15, -0.25, _GLUED),
         ),
@@ -239,6 +263,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         ),
         "fluency": (
             *_SURFACE,
+            _SPELT,
             Clue("repeated_words", 0.05, 0.09, -1.0, "a writer joins what has one subject instead "
                  "of naming it again"),
             Clue("repeated_bigrams", 0.02, 0.05, -0.5, "templates show in pairs that return"),
@@ -276,6 +301,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         ),
         "fluency": (
             *_SURFACE,
+            _SPELT,
             Clue("longest_sentence", 2.5, 0.45, -0.25, "sentences without end come from loops"),
         ),
         "flow": (
@@ -328,7 +354,7 @@ KINDS: Mapping[str, Kind] = {
     "summary": "summary",
     "collection": "collection",
     "rewriting": "rewriting",
-    "translation": "rewriting",
+    "translation": "translation",
     "dialogue": "dialogue",
     "data": "data",
     "continuation": "open",
@@ -412,6 +438,8 @@ OVERALL: Mapping[Kind, Mapping[Facet, float]] = {
     },
     # A new wording must say the same, and be well said.
     "rewriting": {"support": 0.4, "fluency": 0.4, "flow": 0.2, "ease": 0.2},
+    # Of words in another language only these sides can be counted.
+    "translation": {"support": 0.4, "coverage": 0.2, "fluency": 0.4, "flow": 0.2},
     # A turn that says something particular, best from the given facts, is what people like.
     "dialogue": {"support": 0.25, "coverage": 0.1, "richness": 0.4, "fluency": 0.2, "flow": 0.2},
     # All values, no others, in sentences that no template shows through.

@@ -82,6 +82,23 @@ def test_names_and_numbers_found_in_the_context_are_supported():
 ARTICLE = "The council met on Monday to talk about the new bridge over the river. " * 12
 
 
+def test_numbers_that_a_tokenizer_parted_are_known():
+    source = Text("He lived 122. 5 years, earned $ 53 ,193 ,914 and 5, 000 pounds in 1908. 3 died.")
+    assert (
+        unsupported(Text("For 122.5 years he got 53,193,914 or 5,000."), source, Text(""))[1] == []
+    )
+    assert unsupported(Text("It was 122.6 or 193,915."), source, Text(""))[1] == ["122.6", "193915"]
+
+
+def test_names_that_lost_their_capital_are_counted_and_sentences_with_them():
+    source = "On Monday the men saw Ann Lee near Rome."
+    small, large = (
+        lexical_features(source, None, text) for text in ("ann lee left.", "Ann Lee left.")
+    )
+    assert (small["small_names"], small["lower_start"]) == (1.0, 1.0)
+    assert (large["small_names"], large["lower_start"]) == (0.0, 0.0)
+
+
 def test_slots_of_meaning_representations():
     assert slots_of("inform(name='red door';kids_allowed=no)") == [
         ("name", "red door"),
@@ -111,6 +128,18 @@ def test_missing_values_are_named_and_empty_values_ask_for_their_slot():
         ("rewriting", "The physician gave her a remedy.", None, "The physician gave a cure."),
         ("continuation", "Ann lost a hat.", None, "She looked for it. A dog had it. She cried."),
         ("translation", "今天天气很好，我们去公园。", None, "The weather is fine, let us go."),
+        (
+            "translation",
+            "The men are on the bridge, and it is not closed for them. It was old.",
+            None,
+            "Die Männer sind auf der Brücke, und sie ist nicht für sie gesperrt.",
+        ),
+        (
+            "other",
+            "Ann had a hat. It was red. She lost it by the river. A dog had found it there.",
+            None,
+            "He gave her the hat.",
+        ),
         ("other", "What is the capital of France?", None, "Paris."),
     ],
 )
@@ -345,10 +374,15 @@ def test_words_exist_in_american_and_british_spelling_and_common_ones_are_not_ra
         ("Die Brücke ist alt und nicht für die Leute.", []),
         ("La vieja puente no era para los hombres de la ciudad.", []),
         ("The Skylon was not made for Brexiteers.", []),  # names may be any letters
+        ("They do n't cross it , for the 21 st of 40 km is closed .", []),
+        ("Die Brücke ist alt und nchit für die lete Sanierung der Leute.", ["nchit", "lete"]),
+        ("Die vorbeifliegende Möwe ist nicht auf der Brücke.", []),  # of two words
+        ("La vieja puente no era para los homrbes de la ciudad.", ["homrbes"]),
+        ("Den gamle bro er ikke til de mænd, der bor i byen.", []),  # no list has Danish
         ("老橋", []),
     ],
 )
-def test_misspelled_words_are_told_in_english_alone(response, wrong):
+def test_misspelled_words_are_told_in_the_languages_of_the_lists(response, wrong):
     assert misspelled(Text(response), BRIDGE, Text("")) == wrong
 
 
