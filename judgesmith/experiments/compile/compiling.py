@@ -314,9 +314,9 @@ def compile_judge(
     settings = settings_for_labels(settings, targets.whole)
     check_calls_per_item(settings, targets.compared)
     known = frozenset() if earlier is None else earlier.seen_keys
-    parts = parts_of(dataset, targets, settings, known)
     work = Tuning(
         settings=settings,
+        parts=parts_of(dataset, targets, settings, known),
         targets=targets.compared,
         lm=lm,
         concurrency=concurrency,
@@ -326,8 +326,8 @@ def compile_judge(
         of_optuna=optuna_objects(settings, sampler, pruner),
     )
     first_lm = work.lm
-    baseline, judge = _searched(work, dataset, targets, parts, roles)
-    report = _Report.of(work, dataset, targets, parts, baseline, judge, baseline_lm=first_lm)
+    baseline, judge = _searched(work, dataset, targets, roles)
+    report = _Report.of(work, dataset, targets, baseline, judge, baseline_lm=first_lm)
     run = settings.fingerprint(
         dataset, str(first_lm.model), endpoints_of(first_lm, {**models, **roles})
     )
@@ -385,25 +385,24 @@ def _searched(
     work: Tuning,
     dataset: DataSet,
     targets: ChosenTargets,
-    parts: Parts,
     roles: Mapping[str, dspy.LM],
 ) -> tuple[Judge, Judge | Panel]:
     """Return the baseline and the best judge that the search finds."""
     settings = work.settings
-    baseline, start = start_of(dataset, targets, work, parts)
-    unasked = {**parts.counts(targets), "unscored": 0}
+    baseline, start = start_of(dataset, targets, work)
+    unasked = {**work.parts.counts(targets), "unscored": 0}
     baseline, start = prepared_judges(
         work, baseline, start, rows=unasked, target=targets.whole.name
     )
     if roles:
         baseline, start = with_roles(baseline, roles), with_roles(start, roles)
     if settings.rubrics_compete and settings.optimizer != "protocol":
-        start = better_start(work, parts, baseline, start)
-    start = guided_start(work, dataset, targets, parts, start)
+        start = better_start(work, baseline, start)
+    start = guided_start(work, dataset, targets, start)
     first_lm = work.lm
     work.baseline = baseline
-    found = work.optimized(start, parts)
-    baseline = work.decided(baseline, parts, lm=first_lm)
+    found = work.optimized(start)
+    baseline = work.decided(baseline, lm=first_lm)
     return baseline, found.for_own_rubric() if isinstance(found, Judge) else found
 
 
@@ -413,7 +412,6 @@ class _Report:
 
     work: Tuning
     targets: ChosenTargets
-    parts: Parts
     judge: Judge | Panel
     validation: Rows
     tables: list[PredictionTable]
@@ -438,13 +436,13 @@ class _Report:
         work: Tuning,
         dataset: DataSet,
         targets: ChosenTargets,
-        parts: Parts,
         baseline: Judge,
         judge: Judge | Panel,
         *,
         baseline_lm: dspy.LM,
     ) -> Self:
         shown = (shown_keys(one.protocol.demonstrations) for one in leaves_of(judge))
+        parts = work.parts
         validation = parts.selection.without(frozenset[str]().union(*shown))
         judged = work.judged(judge, validation, "selection rows")
         least = threshold_of(judge)
@@ -456,7 +454,6 @@ class _Report:
         report = cls(
             work=work,
             targets=targets,
-            parts=parts,
             judge=judge,
             validation=validation,
             tables=[table],
@@ -478,7 +475,6 @@ class _Report:
             report.front = saved_front(
                 work.front,
                 work,
-                parts,
                 judge=judge,
                 selection=plain(report.selection) or {},
                 seed=_seed(work),
@@ -516,17 +512,17 @@ class _Report:
         for name, judgements in (("uncompiled", before), ("heldout", after)):
             self.by_criterion[name] = criterion_reports(
                 dataset,
-                self.parts.heldout_places.tolist(),
+                self.work.parts.heldout_places.tolist(),
                 judgements,
                 aggregate=work.settings.aggregate,
                 rng=_rng(work),
             )
 
     def _add_discernment(self) -> None:
-        if self.parts.versions is None:
+        if self.work.parts.versions is None:
             return
         self.discernment = discernment_report(
-            self.parts.versions,
+            self.work.parts.versions,
             self.targets.compared,
             selection=self.compared,
             heldout=self.heldout_compared,
@@ -555,7 +551,7 @@ class _Report:
         )
 
     def _add_notes(self, baseline: Judge) -> None:
-        work, parts, settings = self.work, self.parts, self.work.settings
+        work, parts, settings = self.work, self.work.parts, self.work.settings
         items = [item for part in parts.tuning for item in part.items]
         self.notes = [
             *([] if self.verdicts is None else [self.verdicts.headline]),
@@ -580,7 +576,7 @@ class _Report:
     @property
     def _human_labels(self) -> list[str | None] | None:
         """People's labels of the rows held out; None where they gave ratings."""
-        heldout, scale = self.parts.heldout, self.targets.whole.scale
+        heldout, scale = self.work.parts.heldout, self.targets.whole.scale
         if heldout is None or not scale.is_verdict:
             return None
         return [
@@ -595,7 +591,7 @@ class _Report:
 
     @property
     def examples(self) -> tuple[tuple[RatedItem, float, Judgement], ...]:
-        heldout, told = self.parts.heldout, self.heldout_judgements
+        heldout, told = self.work.parts.heldout, self.heldout_judgements
         scores = {place: one.score for place, one in enumerate(told) if one.score is not None}
         if heldout is None or not scores:
             return ()
@@ -616,7 +612,7 @@ class _Report:
             unscored=unscored(*self.tables),
             notes=tuple(dict.fromkeys(self.notes)),
             targets=self.targets.whole,
-            heldout_places=self.parts.heldout_places,
+            heldout_places=self.work.parts.heldout_places,
             heldout_judgements=Listed(self.heldout_judgements),
             complete=self.work.complete,
             discernment=self.discernment,
@@ -635,7 +631,7 @@ class _Report:
         return report
 
     def _judged_rows(self) -> Sequence[JudgedRow]:
-        heldout, work = self.parts.heldout, self.work
+        heldout, work = self.work.parts.heldout, self.work
         if heldout is None:
             return ()
         cost = usd_of(self.heldout_judgements, work.lm)
@@ -654,7 +650,7 @@ class _Report:
 
     def artifact(self, *, run: str, known: frozenset[str]) -> SavedJudge | SavedPanel:
         """Return the judge as plain data, with what is known of it."""
-        work, parts, targets = self.work, self.parts, self.targets
+        work, parts, targets = self.work, self.work.parts, self.targets
         settings, heldout = work.settings, parts.heldout
         rows = parts.counts(targets)
         rows["unscored"] = sum(table.n_unscored for table in self.tables)

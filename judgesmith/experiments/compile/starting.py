@@ -19,7 +19,6 @@ from judgesmith.experiments.compile.inferring import (
 from judgesmith.experiments.compile.notes import NothingScoredError
 from judgesmith.experiments.compile.searching import number_text, tested_text
 from judgesmith.experiments.compile.settings import CompileSettings
-from judgesmith.experiments.compile.split import Parts
 from judgesmith.experiments.compile.tuning import Tuning, deciding_objective
 from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.base import OFFLINE
@@ -72,9 +71,7 @@ def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSett
     )
 
 
-def start_of(
-    dataset: DataSet, targets: ChosenTargets, work: Tuning, parts: Parts
-) -> tuple[Judge, Judge]:
+def start_of(dataset: DataSet, targets: ChosenTargets, work: Tuning) -> tuple[Judge, Judge]:
     """Return the judge made without ratings, and the one to start from."""
     settings = work.settings
     protocol = settings.protocol
@@ -101,14 +98,14 @@ def start_of(
             targets,
             settings,
             lm=work.lm,
-            heldout=parts.heldout_places.tolist(),
+            heldout=work.parts.heldout_places.tolist(),
             on_progress=work.tell("task inference", None),
         )
     except BudgetSpent as spent:
         raise NothingScoredError(
             f"the budget ended before task and criteria were inferred: {spent}",
             spent=True,
-            rows={**parts.counts(targets), "unscored": 0},
+            rows={**work.parts.counts(targets), "unscored": 0},
             target=targets.whole.name,
         ) from None
     work.notes += chosen.notes
@@ -145,7 +142,7 @@ def prepared_judges(
     return ready[0], ready[1]
 
 
-def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) -> Judge:
+def better_start(work: Tuning, general: Judge, inferred: Judge) -> Judge:
     """Return the judge with the rubric that correlates better with validation ratings.
 
     Both are compared as they are, without demonstrations. The rubric that was made for the task is
@@ -161,7 +158,6 @@ def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) ->
     both, chosen, found = work.held(
         judges[start],
         judges[other],
-        parts.selection,
         stages=(f"{start} rubric", f"{other} rubric"),
     )
     tables = dict(zip(names, both, strict=True))
@@ -177,9 +173,10 @@ def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) ->
                 "taken": one == name,
             }
         )
+    n_rows = len(work.parts.selection)
     compared = (
         f"{objective} {number_text(values['inferred'])} with what was inferred, "
-        f"{number_text(values['general'])} with the general rubric, on the {len(parts.selection)} "
+        f"{number_text(values['general'])} with the general rubric, on the {n_rows} "
         "validation rows"
     )
     kept = found if found is not None and not found.passed else None
@@ -187,12 +184,10 @@ def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) ->
     return judges[name]
 
 
-def guided_start(
-    work: Tuning, dataset: DataSet, targets: ChosenTargets, parts: Parts, start: Judge
-) -> Judge:
+def guided_start(work: Tuning, dataset: DataSet, targets: ChosenTargets, start: Judge) -> Judge:
     """Return the judge with guidelines from raters' words, unless it agrees better without them."""
     settings = work.settings
-    rows = explained_rows(dataset, targets.whole, parts.pool_places)
+    rows = explained_rows(dataset, targets.whole, work.parts.pool_places)
     if not settings.infers_guidelines or not rows:
         return start
     if str(work.lm.model) == OFFLINE:
@@ -212,13 +207,13 @@ def guided_start(
     fields = [one.signature.input_fields for _, one in guided.named_predictors()]
     if not found or not any("guidelines" in one for one in fields):
         return start
-    return _better_guided(work, parts, start, guided)
+    return _better_guided(work, start, guided)
 
 
-def _better_guided(work: Tuning, parts: Parts, start: Judge, guided: Judge) -> Judge:
+def _better_guided(work: Tuning, start: Judge, guided: Judge) -> Judge:
     """Return the judge with guidelines, unless the one without is better beyond luck."""
-    stages = "with guidelines", "without guidelines"
-    tables, number, _ = work.held(guided, start, parts.selection, stages=stages)
+    stages, selection = ("with guidelines", "without guidelines"), work.parts.selection
+    tables, number, _ = work.held(guided, start, stages=stages)
     objective = deciding_objective(work.settings)
     values = [objective.value(table) for table in tables]
     fixed, broken = _changed(*tables)
@@ -235,13 +230,13 @@ def _better_guided(work: Tuning, parts: Parts, start: Judge, guided: Judge) -> J
     ]
     work.notes.append(
         f"the judge {taken} guidelines was taken: {objective} {number_text(values[0])} with them, "
-        f"{number_text(values[1])} without, on the {len(parts.selection)} validation rows. They "
+        f"{number_text(values[1])} without, on the {len(selection)} validation rows. They "
         f"fixed {fixed} rows and broke {broken}, all together: scores came nearer to people's, or "
         f"went away, by more than {MOVED:.0%} of the scale."
     )
     if number:
         return start
-    work.notes += _changes_of_each(work, parts.selection, guided, tables[0])
+    work.notes += _changes_of_each(work, selection, guided, tables[0])
     return guided
 
 

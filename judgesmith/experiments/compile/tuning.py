@@ -151,7 +151,6 @@ def each_objective(settings: CompileSettings) -> tuple[Objective, ...]:
 def saved_front(
     found: Sequence[ParetoMember],
     work: Tuning,
-    parts: Parts,
     *,
     judge: Judge,
     selection: Mapping[str, Any],
@@ -163,7 +162,7 @@ def saved_front(
         own: Judge = judge
         agreement: Mapping[str, Any] | None = selection
         if not one.is_knee:
-            own, agreement = _finished(one, work, parts, seed)
+            own, agreement = _finished(one, work, seed)
         members.append(
             FrontMember(
                 number=one.number,
@@ -181,12 +180,12 @@ def saved_front(
 
 
 def _finished(
-    one: ParetoMember, work: Tuning, parts: Parts, seed: Sequence[int]
+    one: ParetoMember, work: Tuning, seed: Sequence[int]
 ) -> tuple[Judge, Mapping[str, Any] | None]:
     """Return a member with its aggregation, and its agreement on the validation rows."""
     own = replace(work, lm=one.lm, history=[], notes=[], crossed={})
-    judge = own.decided(own.aggregated(one.judge, parts), parts).for_own_rubric()
-    rows = parts.selection.without(shown_keys(judge.protocol.demonstrations))
+    judge = own.decided(own.aggregated(one.judge)).for_own_rubric()
+    rows = work.parts.selection.without(shown_keys(judge.protocol.demonstrations))
     table = rows.judged(own.judged(judge, rows, "front"), judge_scale=judge.scale)
     work.complete = work.complete and own.complete
     if table.n_unscored == table.n or not table.is_rated:
@@ -261,6 +260,7 @@ class Tuning:
     """Asks the model on behalf of one compilation and keeps account of it."""
 
     settings: CompileSettings
+    parts: Parts
     targets: tuple[str, ...]
     lm: Any
     concurrency: int
@@ -294,21 +294,21 @@ class Tuning:
         minds = "usd" in self.settings.aims.needs
         return usd_of(judgements, lm or self.lm) if minds else ()
 
-    def optimized(self, judge: Judge, parts: Parts) -> Judge | Panel:
+    def optimized(self, judge: Judge) -> Judge | Panel:
         if self.settings.search.build is None:
-            return self.decided(judge, parts)
-        found = at(self.settings.search.build)(self, judge, parts)
+            return self.decided(judge)
+        found = at(self.settings.search.build)(self, judge)
         if isinstance(found, Panel):
-            return self._averaged(found, parts)
-        return self.decided(self.aggregated(found, parts), parts)
+            return self._averaged(found)
+        return self.decided(self.aggregated(found))
 
-    def decided(self, judge: Judge, parts: Parts, *, lm: Any = None) -> Judge:
+    def decided(self, judge: Judge, *, lm: Any = None) -> Judge:
         """Return a judge of labels with its threshold, learned on rows that it does not show."""
-        if not (parts.selection.scale.is_verdict and parts.selection.scale.ordered):
+        if not (self.parts.selection.scale.is_verdict and self.parts.selection.scale.ordered):
             return judge
         shown = shown_keys(judge.protocol.demonstrations)
         rows = rows_from(
-            [one for part in parts.tuning for one in examples_of(part.without_versions())]
+            [one for part in self.parts.tuning for one in examples_of(part.without_versions())]
         ).without(shown)
         said = self.judged(judge, rows, "threshold", lm=lm)[: len(rows)]
         crossed = self.crossed if lm is None else {}
@@ -329,8 +329,8 @@ class Tuning:
             self.trade_off = trade_off(rows, np.asarray(shares))
         return found
 
-    def with_demonstrations(self, judge: Judge, parts: Parts) -> Judge:
-        settings, pool, selection = self.settings, parts.pool, parts.selection
+    def with_demonstrations(self, judge: Judge) -> Judge:
+        settings, pool, selection = self.settings, self.parts.pool, self.parts.selection
         if pool is None:
             return judge
         search = RandomDemonstrationSearch(
@@ -364,33 +364,33 @@ class Tuning:
         )
         return best
 
-    def with_reflection(self, start: Judge, parts: Parts) -> Judge:
+    def with_reflection(self, start: Judge) -> Judge:
         """Return the judge with the texts that were rewritten after wrong scores."""
         search = ReflectiveSearch(n_trials=self.settings.n_trials, **self._for_texts())
-        judge = self._compared(search, start, parts)
+        judge = self._compared(search, start)
         self.notes += [search.ended_] if search.ended_ else rewrite_notes(search)
         return judge
 
-    def with_dspy(self, start: Judge, parts: Parts) -> Judge:
+    def with_dspy(self, start: Judge) -> Judge:
         name: Any = self.settings.optimizer
         shown = dict.fromkeys(DEMONSTRATIONS[name], self.settings.n_demonstrations)
         search = DSPyOptimizer(name, settings=shown, **self._for_texts())
-        judge = self._compared(search, start, parts)
+        judge = self._compared(search, start)
         self.notes += bridged_notes(search)
         return judge
 
-    def with_even_answers(self, start: Judge, parts: Parts) -> Judge:
+    def with_even_answers(self, start: Judge) -> Judge:
         """Return the judge whose instructions spread the answers evenly."""
         given = self._for_texts()
         told = ("seed", "lm", "concurrency", "on_progress", "on_trial")
         search = FairPromptSearch(**{name: given[name] for name in told})
-        assert parts.pool is not None  # as this search learns from some rows
-        judge = search.compile(start, trainset=examples_of(parts.pool))
+        assert self.parts.pool is not None  # as this search learns from some rows
+        judge = search.compile(start, trainset=examples_of(self.parts.pool))
         self._record(search, "balanced")
         self.notes += balanced_notes(search)
         if judge.protocol == start.protocol:
             return judge
-        return self._kept_when_rated(judge, start, parts)
+        return self._kept_when_rated(judge, start)
 
     def _for_texts(self) -> dict[str, Any]:
         """Return what every search of texts is given."""
@@ -404,16 +404,14 @@ class Tuning:
             "percent_of_max": self.settings.percent_of_max,
         }
 
-    def _compared(
-        self, search: ReflectiveSearch | DSPyOptimizer, start: Judge, parts: Parts
-    ) -> Judge:
+    def _compared(self, search: ReflectiveSearch | DSPyOptimizer, start: Judge) -> Judge:
         """Return the judge that a search found to agree better on the validation rows."""
-        assert parts.pool is not None  # as these searches learn from some rows
-        pool, selection = examples_of(parts.pool), examples_of(parts.selection)
+        assert self.parts.pool is not None  # as these searches learn from some rows
+        pool, selection = examples_of(self.parts.pool), examples_of(self.parts.selection)
         judge = search.compile(start, trainset=pool, valset=selection)
         self._record(search, self.settings.optimizer)
         self.confirmation = confirmation_record(
-            search.confirmation_, taken=search.taken_, chosen_on=len(parts.selection)
+            search.confirmation_, taken=search.taken_, chosen_on=len(self.parts.selection)
         )
         return judge
 
@@ -422,19 +420,21 @@ class Tuning:
         self.complete = self.complete and search.complete_
         self.history += [_trial(stage, trial) for trial in search.trials_]
 
-    def _kept_when_rated(self, winner: Judge, start: Judge, parts: Parts) -> Judge:
+    def _kept_when_rated(self, winner: Judge, start: Judge) -> Judge:
         """Return a judge that was chosen without ratings, if it agrees better with them."""
         stages = "even answers", "baseline"
-        _, number, found = self.held(start, winner, parts.selection, stages=stages)
+        _, number, found = self.held(start, winner, stages=stages)
         self.notes.append(outcome_note(found, str(deciding_objective(self.settings))))
-        self.confirmation = confirmation_record(found, taken=number, chosen_on=len(parts.selection))
+        self.confirmation = confirmation_record(
+            found, taken=number, chosen_on=len(self.parts.selection)
+        )
         return winner if number else start
 
     def held(
-        self, start: Judge, other: Judge, rows: Rows, *, stages: tuple[str, str]
+        self, start: Judge, other: Judge, *, stages: tuple[str, str]
     ) -> tuple[list[PredictionTable], int, ConfirmationResult | None]:
-        """Return what two judges say of rows, whether the other replaces the start, and why."""
-        objective = deciding_objective(self.settings)
+        """Return what two judges say of validation rows, which one is taken (0 or 1), and why."""
+        objective, rows = deciding_objective(self.settings), self.parts.selection
         tables = [
             rows.judged(self.judged(judge, rows, stage), self.targets, judge_scale=judge.scale)
             for judge, stage in zip((start, other), stages, strict=True)
@@ -449,14 +449,14 @@ class Tuning:
         )
         return tables, number, found
 
-    def _averaged(self, found: Panel, parts: Parts) -> Panel:
+    def _averaged(self, found: Panel) -> Panel:
         """Return a panel whose members have learned aggregations, weighed alike."""
         shown = (shown_keys(one.protocol.demonstrations) for one in leaves_of(found))
-        rows = parts.selection.without(frozenset[str]().union(*shown))
+        rows = self.parts.selection.without(frozenset[str]().union(*shown))
         members, scores, tests = {}, {}, {}
         for name, one in zip(found.members, leaves_of(found), strict=True):
             own = replace(self, history=[], notes=[], confirmation=None)
-            members[name] = judge = own.aggregated(one, parts).for_own_rubric()
+            members[name] = judge = own.aggregated(one).for_own_rubric()
             said = own.judged(judge, rows, "averaging")
             scores[name] = rows.judged(said, judge_scale=judge.scale).predicted
             self.complete, self.pool = self.complete and own.complete, own.pool or self.pool
@@ -466,7 +466,7 @@ class Tuning:
         self.confirmation = {**(self.confirmation or {}), "aggregation_by_member": tests}
         return Panel(members, equal_weights(scores, rows.human, rows.scale))
 
-    def with_effects(self, start: Judge, parts: Parts) -> Judge | Panel:
+    def with_effects(self, start: Judge) -> Judge | Panel:
         """Return the judge, or several to average, that a search of effects found."""
         settings, rule = self.settings, self.settings.confirm
         search = EffectSearch(
@@ -474,17 +474,17 @@ class Tuning:
             risk=0.5 if rule is None else min(RISK_PER_LEVEL * rule.level, 0.5),
             calls_per_item=settings.calls_per_item,
             n_demo_sets=settings.n_draws,
-            n_demonstrations=settings.n_demonstrations if parts.pool is not None else 0,
+            n_demonstrations=settings.n_demonstrations if self.parts.pool is not None else 0,
             fixed=tuple(dict.fromkeys((*settings.fixed, "weighting"))),
             targets=self.targets,
             percent_of_max=settings.percent_of_max,
             on_trial=self._on_trial("effects", None),
             **self._common("effects", None),
         )
-        best = searched(search, start, parts)
+        best = searched(search, start, self.parts)
         self._record(search, "effects")
         self.notes += effect_notes(search)
-        record = confirmation_record(None, taken=search.taken_, chosen_on=len(parts.selection))
+        record = confirmation_record(None, taken=search.taken_, chosen_on=len(self.parts.selection))
         self.confirmation = {
             **record,
             "better": search.views_ != (0,),
@@ -493,13 +493,13 @@ class Tuning:
             "cross_fitted": None if search.gain_ is None else search.gain_.to_dict(),
         }
         if search.taken_ and self.settings.learn_weights:
-            kept = self._kept_when_weighed(best, start, [parts.selection], self.lm)
+            kept = self._kept_when_weighed(best, start, [self.parts.selection], self.lm)
             if kept is start:
                 self.confirmation |= {"expected": 0.0, "cross_fitted": None}
             return kept
         return best
 
-    def with_protocol(self, start: Judge, parts: Parts) -> Judge:
+    def with_protocol(self, start: Judge) -> Judge:
         """Return what a search of the protocol found, begun at the baseline if rubrics compete."""
         settings = self.settings
         competing = settings.rubrics_compete
@@ -512,7 +512,7 @@ class Tuning:
         search = ProtocolSearch(
             n_trials=settings.n_trials,
             n_demo_sets=settings.n_draws,
-            n_demonstrations=settings.n_demonstrations if parts.pool is not None else 0,
+            n_demonstrations=settings.n_demonstrations if self.parts.pool is not None else 0,
             rubrics={_INFERRED: start.protocol.rubric} if competing else {},
             fixed=settings.fixed,
             first=(*inferred, {}, *({MODEL: name} for name in settings.models)),
@@ -526,7 +526,7 @@ class Tuning:
             **{**screened, **self.of_optuna},
             **{**self._common("protocol", None), "objective": settings.objective},
         )
-        best = searched(search, student, parts)
+        best = searched(search, student, self.parts)
         self._record(search, "protocol")
         self.notes += [*search_notes(search), *front_notes(search.front_, search.trials_)]
         started_with, self.lm, self.front = self.lm, search.lm_, search.front_
@@ -534,7 +534,7 @@ class Tuning:
         self.history += importance_entries(search)
         self.confirmation = confirmation_of(search)
         if search.taken_ and self.settings.learn_weights:
-            return self._kept_when_weighed(best, student, parts.tuning, started_with)
+            return self._kept_when_weighed(best, student, self.parts.tuning, started_with)
         return best
 
     def _kept_when_weighed(
@@ -581,13 +581,13 @@ class Tuning:
 
         return on_trial
 
-    def aggregated(self, judge: Judge, parts: Parts) -> Judge:
+    def aggregated(self, judge: Judge) -> Judge:
         """Return a judge with learned aggregation, unless the settings leave it as it is."""
         if not self.settings.learn_weights:
             return judge
-        n_items = sum(len(rows.texts) for rows in parts.tuning)
+        n_items = sum(len(rows.texts) for rows in self.parts.tuning)
         fit = self._fit(n_items)
-        rated = [one for rows in parts.tuning for one in examples_of(rows)]
+        rated = [one for rows in self.parts.tuning for one in examples_of(rows)]
         fitted = fit.compile(judge, trainset=rated)
         self.history += [_trial("aggregation", trial) for trial in fit.trials_]
         self.notes += _lexical_note(fit)
@@ -596,9 +596,9 @@ class Tuning:
             weights = weights_record(fit.trials_, fit.amount_)
             self.confirmation = {**(self.confirmation or {}), "aggregation": weights}
             self.notes += weights_note(fit.trials_, fit.amount_, str(fit.objective))
-        if self._limited and parts.pool is not None:
+        if self._limited and self.parts.pool is not None:
             # Whether the budget let the fit see the pool: its answers are on record if it did.
-            unshown = parts.pool.without(shown_keys(judge.protocol.demonstrations))
+            unshown = self.parts.pool.without(shown_keys(judge.protocol.demonstrations))
             self.pool = unshown.judged(
                 self.judged(judge, unshown, "aggregation"), judge_scale=judge.scale
             )

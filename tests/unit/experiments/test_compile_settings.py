@@ -475,8 +475,15 @@ def chosen(parts, monkeypatch):
 
         monkeypatch.setattr(Tuning, "judged", judged)
         lm = dspy.LM(name, cache=False) if name != "offline" else model(ledger=None)
-        work = Tuning(settings=SETTINGS, targets=("score",), lm=lm, concurrency=1, on_progress=None)
-        return better_start(work, parts, GENERAL, INFERRED), work
+        work = Tuning(
+            settings=SETTINGS,
+            parts=parts,
+            targets=("score",),
+            lm=lm,
+            concurrency=1,
+            on_progress=None,
+        )
+        return better_start(work, GENERAL, INFERRED), work
 
     return choose
 
