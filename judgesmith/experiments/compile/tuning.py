@@ -261,8 +261,8 @@ class Tuning:
 
     settings: CompileSettings
     parts: Parts
-    targets: tuple[str, ...]
-    lm: Any
+    targets: tuple[str, ...]  # the judge's score, or criteria that scores are compared on
+    lm: Any  # the model that judges; a search may choose another
     concurrency: int
     on_progress: OnProgress | None
     models: Mapping[str, Any] = field(default_factory=dict)
@@ -272,11 +272,13 @@ class Tuning:
     history: list[Mapping[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     complete: bool = True
+    # few-shot rows as scored, where a budget may have ended before them
     pool: PredictionTable | None = None
     confirmation: Mapping[str, Any] | None = None
+    # scores from folds that did not teach them, by row
     crossed: Mapping[str, float] = field(default_factory=dict)
     trade_off: tuple[tuple[float, float, float], ...] = ()
-    of_optuna: Mapping[str, Any] = field(default_factory=dict)
+    of_optuna: Mapping[str, Any] = field(default_factory=dict)  # sampler and pruner that were given
     study: Any = None
 
     def judged(self, judge: Judge, rows: Rows, stage: str, *, lm: Any = None) -> list[Judgement]:
