@@ -221,13 +221,13 @@ def clone(tmp_path):
     return tests.parent
 
 
-def pytest_in(clone, **environment):
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "1"]
+def pytest_in(clone, *, workers=0, **environment):
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", str(workers)]
     return run(*command, folder=clone, **environment)
 
 
 def test_without_the_data_its_tests_are_skipped_and_the_closing_lines_say_so(clone):
-    status, printed = pytest_in(clone)
+    status, printed = pytest_in(clone, workers=1)
     assert status == 0
     note, closing = printed.splitlines()[-2:]
     assert note.startswith("1 tests on real data were not run")

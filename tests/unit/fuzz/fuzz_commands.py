@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 import io
 import json
 import os
@@ -74,6 +75,7 @@ def _template() -> Path:
             ["sheet", "write", "scores.jsonl", "data.jsonl", "-o", "sheet.csv"],
         ):
             assert _run(arguments) == 0, arguments
+    gc.collect()  # closes the cache, whose files would go while they are copied
     return folder
 
 
