@@ -14,7 +14,7 @@ each text by itself:
 - DEMETR and BUMP: texts that people and scripts changed, as they are.
 
 The first table has one row per set, the second D by kind of change; then follow a table for each
-set, D by criterion, and sentences on what was not noticed. ``discern_recorded`` has the metrics
+set, D by criterion, and sentences on what was missed. ``discern_recorded`` has the metrics
 that BUMP's authors recorded: the share of pairs whose wrong version scores lower, as they published
 it, and D.
 """
@@ -175,7 +175,7 @@ def summary(found: Mapping[str, Discerned]) -> Iterator[Row]:
         }
 
 
-SHORT = {"noticed": "", "left alone": "", "not noticed": " no", "too few texts": " too few"}
+SHORT = {"detected": "", "unchanged": "", "missed": " no", "too few texts": " too few"}
 SHORT |= {"prefers damage": " prefers", "favoured": " favours", "false alarm": " alarm"}
 
 

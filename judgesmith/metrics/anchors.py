@@ -37,8 +37,7 @@ def anchor_values(
     ratings = _levels(levels)
     if len(human) != len(model):
         raise ValueError(
-            f"there must be ratings by people and by a model for each text; got {len(human)} "
-            f"and {len(model)} texts."
+            f"each text needs a human and a model rating; got {len(human)} and {len(model)} texts."
         )
     found = np.full((len(human), len(ratings)), np.nan)
     for row, (h, x) in enumerate(zip(human, model, strict=True)):

@@ -311,7 +311,8 @@ def rows_for(objective: Objective | SeveralObjectives | None, rows: Rows) -> Row
     terms = () if objective is None else objective.rated_terms
     if terms and not rows.is_rated:
         raise InputError(
-            f"these rows have no ratings, and {', '.join(terms)} compares scores with people's.",
+            f"these rows have no ratings, and {', '.join(terms)} compares scores with human "
+            "ratings.",
             hint="leave it out of the objective, or rate them.",
         )
     if objective is None or "versions" not in objective.needs:

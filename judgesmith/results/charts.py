@@ -609,7 +609,7 @@ def confusion(labels: Sequence[str], counts: Sequence[Sequence[int]], *, title: 
             for row, several in enumerate(counts)
             for column, n in enumerate(several)
         },
-        header=("people / judge", *labels),
+        header=("raters / judge", *labels),
         rows=[[name, *map(str, row)] for name, row in zip(labels, counts, strict=True)],
     )
 

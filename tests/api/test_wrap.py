@@ -257,7 +257,7 @@ def test_our_optimizers_and_those_of_dspy_show_examples_in_a_wrapped_question(
     examples = judgesmith.to_examples("sample")
     judge = judgesmith.wrap(module, scale="1..5")
     for optimizer in (
-        judgesmith.RandomDemonstrationSearch(n_trials=4, confirm=None, lm=lm),
+        judgesmith.RandomDemonstrationSearch(n_trials=8, confirm=None, lm=lm),
         dspy.BootstrapFewShot(
             metric=lambda *_: True, max_bootstrapped_demos=2, max_labeled_demos=0
         ),

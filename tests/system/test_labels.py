@@ -221,7 +221,7 @@ def test_mistakes_are_counted_by_criterion_and_by_the_closest_guideline(run, lab
 @pytest.mark.parametrize(
     ("option", "why", "instead"),
     [
-        (["--calibrate"], "labels, which have no interval", "--abstain leaves the doubtful"),
+        (["--calibrate"], "labels, which have no interval", "--abstain leaves uncertain rows"),
         (["--calls-per-item", "3"], "a threshold for labels is learned", "judgesmith panel JUDGE"),
     ],
 )

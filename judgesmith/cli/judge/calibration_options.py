@@ -76,7 +76,7 @@ class CalibrationChoice:
                 f"of {targets.scale.positive!r} already, and compile learns a threshold for it.",
                 option="--calibrate",
                 hint="leave it out: evaluate reports the Brier score of the probabilities, and "
-                "--abstain leaves the doubtful to people.",
+                "--abstain leaves uncertain rows to human raters.",
             )
 
     def refuse_for(self, settings: CompileSettings) -> None:
@@ -91,7 +91,7 @@ class CalibrationChoice:
             )
         if self.calibrate and family_of(settings.protocol.judge).ranks:
             raise OptionError(
-                "scores that are ranks within a source are put on no scale of people.",
+                "scores that are ranks within a source cannot be calibrated to a scale of ratings.",
                 option="--calibrate",
                 hint="leave --calibrate out.",
             )
@@ -124,7 +124,8 @@ class CalibrationChoice:
         points = targets.scale.high - targets.scale.low
         if self.within is not None and self.within >= points:
             raise OptionError(
-                f"scores on {targets.scale} always lie within {points:g} points of people.",
+                f"scores on {targets.scale} are always within {points:g} points of the human "
+                "ratings.",
                 option="--within",
                 hint=f"give fewer than {points:g}, or drop --within.",
             )

@@ -270,14 +270,12 @@ def _for_these(
     with blaming("--holdout-kinds"):
         chosen_versions(dataset, settings)
     drawing = given_options("n_rounds", *(["n_demonstrations"] * bool(settings.n_demonstrations)))
-    about = "few-shot examples"
     of_effects = given_options("optimizer", "effort", "calls_per_item")
     if settings.optimizer != found.optimizer and (named := of_effects):
-        about = about if drawing or settings.optimizer == "random" else "agreement with people"
         drawing = [*drawing, *named]
     if drawing and is_unlabelled(dataset, found):
         raise OptionError(
-            f"{drawing[0]} is about {about}, which takes ratings, and {dataset.name} has none.",
+            f"{drawing[0]} needs ratings, and {dataset.name} has none.",
             option=drawing[0],
             hint="leave it out, and the protocol is searched, as by --optimizer protocol.",
         )

@@ -403,7 +403,7 @@ def _print_agreement(found: LearnedPanel, selection: Report) -> None:
     )
     if found.heldout is not None:
         print_agreement(
-            f"Agreement with people, held out: {basis_text(found.heldout)}",
+            f"Agreement with human ratings, held out: {basis_text(found.heldout)}",
             {str(found.best): found.best_member, "panel": found.heldout},
             gain=found.gain,
         )
@@ -425,7 +425,7 @@ def report(found: LearnedPanel, usage: Usage | None = None) -> None:
         )
     elif found.selection is None:
         say(
-            f"{found.data}: nothing is known of agreement with people; rows: {rows['known']} "
+            f"{found.data}: agreement with human ratings is unknown; rows: {rows['known']} "
             f"that a judge was made from, {rows['unrated']} unrated; {len(saved.golden)} texts kept"
         )
     else:

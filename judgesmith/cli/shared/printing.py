@@ -248,6 +248,6 @@ def estimate_note(estimate: RunEstimate | None, usage: Usage) -> list[str]:
     rule = estimate.expected_calls
     expected = "" if rule is None else f"about {rule}, "
     return [
-        f"{usage.calls} calls, {usage.hits} cached answers; the estimate was {expected}at most "
+        f"{usage.calls} calls and {usage.hits} cached answers; estimated {expected}at most "
         f"{estimate.calls} calls."
     ]

@@ -338,7 +338,7 @@ def _refuse_others() -> None:
     others = given_options(*(str(one.name) for one in every if one.name not in own))
     if others:
         raise OptionError(
-            f"{others[0]} builds a benchmark, and --spot-check reads what people say of one.",
+            f"{others[0]} builds a benchmark, and --spot-check reads human ratings of one.",
             option=others[0],
             hint="drop one of the two.",
         )

@@ -329,7 +329,7 @@ def print_evaluation(found: SpanEvaluation) -> None:
 
 
 def _print_places(found: SpanEvaluation, places: PlaceAgreement) -> None:
-    against = "what was changed" if found.gold == "edits" else "what people marked"
+    against = "what was changed" if found.gold == "edits" else "what raters marked"
     basis = places.characters.f1
     rows = [
         *_rows("all errors", places),

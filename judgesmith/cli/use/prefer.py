@@ -141,5 +141,5 @@ def _print(found: RecordedPairs, output: str, data: str) -> None:
     if found.order is not None:
         print_order(found.order)
     say()
-    say("compare with people's ratings, if there are any:")
+    say("compare with human ratings, if there are any:")
     say(f"  judgesmith evaluate {output} {data}")

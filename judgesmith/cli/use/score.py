@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from judgesmith.signatures import RatedItem
 
 _OF_RANKS = (
-    "scores are ranks within a source, which the file does not say: to hold them against people's "
+    "scores are ranks within a source, which the file does not say: to compare them with human "
     "ratings, give evaluate and compare the judge itself."
 )
 

@@ -123,7 +123,7 @@ def benchmark_start(
     n_found_good = sum(map(bool, responses))
     if not (settings.n_written or n_found_good or any(one.first.references for one in sources)):
         raise InputError(
-            f"no row of {dataset.name} has a reference to start from, nor a response that people "
+            f"no row of {dataset.name} has a reference to start from, nor a response that raters "
             "found good; have texts written with --candidates N."
         )
     good = f"{n_found_good} source{'s have' if n_found_good > 1 else ' has'} no reference: "
@@ -173,8 +173,7 @@ def _nothing_rated(dataset: DataSet) -> InputError:
     named = ", ".join(map(shown_value, columns[:SHOWN])) + (", …" if len(columns) > SHOWN else "")
     unread = f"; not read as ratings: {named}" if columns else ""
     return InputError(
-        f"nothing is rated in {dataset.name}, and a benchmark is made of what people rated"
-        f"{unread}.",
+        f"nothing is rated in {dataset.name}, and a benchmark is built from ratings{unread}.",
         hint="say which columns hold ratings, and on what scale: --map fluency=COLUMN "
         "--scale fluency=1..5.",
     )

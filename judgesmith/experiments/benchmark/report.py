@@ -156,7 +156,7 @@ def report_text(report: Report) -> str:
     lines += ["## What the comparator cannot see", ""]
     lines += [f"- {_plain(name)}: {_plain(', '.join(kinds))}" for name, kinds in blind.items()]
     lines += list(_not_blind(report["criteria"], blind))
-    lines += ["", "## What people say", "", *_checked(report.get(CHECKED))]
+    lines += ["", "## Spot check by raters", "", *_checked(report.get(CHECKED))]
     if report["notes"]:
         lines += ["", "## Notes", "", *(f"- {_plain(note)}" for note in report["notes"])]
     return "\n".join(lines) + "\n"
@@ -281,7 +281,7 @@ def checks_table(checked: Report) -> Table:
     if checked["agreement"] is not None:
         rows.append(("raters with each other", share_cell(checked["agreement"])))
     return Table(
-        title="How often people say what the benchmark says", header=("", "share"), rows=tuple(rows)
+        title="How often raters agree with the benchmark", header=("", "share"), rows=tuple(rows)
     )
 
 

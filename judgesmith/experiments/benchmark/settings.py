@@ -170,7 +170,7 @@ def rating_levels(name: str, scale: Scale | None) -> tuple[float, ...]:
         raise InputError(f"the scale of {name} is unknown.", hint=f"say --scale {name}=LOW..HIGH.")
     if not scale.higher_is_better:
         raise InputError(
-            f"people counted faults on {name}, where fewer are better; a global benchmark takes "
+            f"raters counted faults on {name}, where fewer are better; a global benchmark takes "
             "ratings of which more are better.",
             hint="choose other --criteria, or --perspective local.",
         )
@@ -202,9 +202,11 @@ class Dropped:
         several = len(self.ratings) > 1
         named = f"rating{'s' if several else ''} {', '.join(f'{one:g}' for one in self.ratings)}"
         return {
-            "no_human_rating": f"people gave no text the {named}, and nothing else can anchor "
+            "no_human_rating": f"no response has the {named} in human ratings, and nothing else "
+            "can anchor "
             f"{'them' if several else 'it'}",
-            "no_anchor": f"people and the rater together find no text nearest to the {named}",
+            "no_anchor": "human ratings and the model together find no response nearest to the "
+            f"{named}",
             "anchors_inverted": "of two anchors the comparator prefers the one with the lower "
             "rating more often than the other",
             "pilot_unrated": "no text of the pilot could be rated, so the number of errors per "
@@ -218,7 +220,7 @@ class Dropped:
         """Return that it is left out, why, and what to do."""
         keep = "use another comparator, or keep it all the same (--keep-inverted)"
         remedy = {
-            "no_human_rating": "rate more texts, or say on what scale people rated "
+            "no_human_rating": "rate more responses, or give the scale of the ratings "
             f"(--scale {self.criterion}=LOW..HIGH)",
             "no_anchor": "rate more texts, or take another rater",
             "anchors_inverted": keep,

@@ -163,7 +163,8 @@ def _check_scale(targets: Targets, within: float | None) -> None:
     points = targets.scale.high - targets.scale.low
     if within is not None and within >= points:
         raise CalibrationError(
-            f"scores on {targets.scale} always lie within {points:g} points of people; within must "
+            f"scores on {targets.scale} are always within {points:g} points of the ratings; "
+            "within must "
             f"be fewer than these, or None; got {within:g}."
         )
 

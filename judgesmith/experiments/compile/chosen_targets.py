@@ -98,7 +98,7 @@ def _refuse_other_criteria(settings: CompileSettings, criteria: list[str]) -> No
     if settings.criteria_from == "inferred" or missing:
         raise InputError(
             f"the judge would score other criteria than {', '.join(missing or criteria)}; several "
-            "targets need the criteria that people rated (--criteria human), which a rubric may "
+            "targets need the rated criteria (--criteria human), which a rubric may "
             "define."
         )
 

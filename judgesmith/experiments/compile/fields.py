@@ -183,7 +183,7 @@ class CompileFields(SettingsModel):
     )
     cost: str | None = Field(
         default=None,
-        description="What a wrong verdict costs, by the label that people gave, such as "
+        description="What a wrong verdict costs, by the human label, such as "
         "'fail=5,pass=1': the threshold has the lowest cost, and so has the judge unless another "
         "objective is named.",
         json_schema_extra=_told("search", metavar="LABEL=COST,…", default="by the objective"),
@@ -192,7 +192,8 @@ class CompileFields(SettingsModel):
         default=None,
         gt=0,
         lt=1,
-        description="Leave doubtful rows to people, so that at most this share of the verdicts is "
+        description="Leave uncertain rows to human raters, so that at most this share of the "
+        "verdicts is "
         "wrong (90% confidence).",
         json_schema_extra=_told("search", metavar="RATE", default="a verdict on every row"),
     )

@@ -143,7 +143,7 @@ def human_rubric(
         )
     if faults:
         notes.append(
-            f"people counted faults on {_listed(faults)}: the judge scores how free of them a "
+            f"raters counted faults on {_listed(faults)}: the judge scores how free of them a "
             "response is, as on every criterion from worst to best."
         )
     rated = {folded(name) for name in dataset.criteria}
@@ -167,7 +167,7 @@ def _chosen(dataset: DataSet, names: Sequence[str] | None) -> list[str]:
         if not chosen:
             only = "only overall is rated" if dataset.criteria else "nothing is rated"
             raise InputError(
-                f"{only} in {dataset.name}, so there are no criteria of people to judge by.",
+                f"{only} in {dataset.name}, so there are no rated criteria.",
                 hint="say "
                 "which columns hold their ratings (--map fluency=COLUMN), or use criteria of a "
                 "rubric (--rubric) instead.",

@@ -50,16 +50,16 @@ def offline_notes(items: Sequence[RatedItem], model: str, *, inferred: bool) -> 
     limits = limits_of(responses) + limits_between([item.source for item in seen], responses)
     if inferred:
         proposes = (
-            "the offline model uses the form of the texts, and counts; it proposes from a "
-            "list of qualities for each type of task, in English."
+            "the offline model proposes criteria from a fixed English list for each type of task, "
+            "by counting features of the texts."
         )
         return [proposes, *limits]
     if not limits:
         return []
     return [
         *limits,
-        "the offline model judges these texts by shared words, repetition, length and punctuation, "
-        "not by grammar or meaning; --model NAME asks a language model.",
+        "the offline model scores these texts by shared words, repetition, length and punctuation, "
+        "not by grammar or meaning; --model NAME uses a language model.",
     ]
 
 

@@ -260,56 +260,49 @@ def notes_on(
     if family_of(bare.protocol.judge).ranks:
         yield RANKS_NOTE
     if complete and len(tables) > 1 and tables[1].n_unscored == tables[1].n:
-        yield (
-            f"none of the {tables[1].n} rows held out has a score: nothing is known about unseen "
-            "texts, and this judge is not to be relied on."
-        )
+        yield (f"none of the {tables[1].n} test rows has a score: do not rely on this judge.")
     n_without = sum(table.n_unscored for table in tables)
     for table, where in zip(tables, ("validation rows", "test rows"), strict=False):
         if table.n_unscored:
             yield f"of the {where}, {unscored_text(unscored(table))}."
     if n_without and complete:
-        yield "rows without a score count in no agreement."
+        yield "unscored rows are excluded from agreement."
     if not complete:
         yield (
-            "the budget is spent, so this judge is incomplete and its numbers rest on the rows "
-            "that were judged; the same command with a larger budget continues."
+            "the budget ended early: the judge is incomplete, and its numbers cover only the rows "
+            "scored so far. Rerun the command with a larger budget to resume."
         )
     n_held = 0 if objective.heldout is None else objective.heldout.n_groups
     if 0 < n_held < FEW_SOURCES:
         plural = "source is" if n_held == 1 else "sources are"
-        few = "an interval over so few says little, and may look narrow by chance"
+        few = "intervals may look narrow by chance"
         if n_held < FEWEST_GROUPS:
-            few = f"an interval needs {FEWEST_GROUPS} or more"
-        yield f"{n_held} {plural} held out: {few}. Rate more sources before you rely on it."
+            few = f"intervals need at least {FEWEST_GROUPS}"
+        yield f"only {n_held} {plural} held out: {few}. Rate more sources before you rely on it."
     for condition, (met, found) in objective.constraints.items():
         if not met:
             where = "validation" if len(tables) == 1 else "test"
-            yield f"{condition} is not met on the {where} rows: it is {found.value:.3f} there."
+            yield f"{condition} is not met on the {where} rows: the value is {found.value:.3f}."
     if len(tables) == 1:
-        yield "no rows were held out, so nothing is known about unseen texts."
+        yield "no rows were held out, so agreement on new responses is unknown."
     if settings.optimizer == "none":
-        yield "nothing was searched: this is the baseline."
+        yield "no optimization (--optimizer none): this is the baseline."
     elif isinstance(judge, Judge) and judge.protocol == bare.protocol:
-        tried = "was tried" if complete else "was tried before the budget ended"
-        better = "agreed better with people" if tables[0].is_rated else f"had more {objective.name}"
-        surely = "" if settings.confirm is None else " by more than luck"
-        yield f"nothing that {tried} {better}{surely}: this is the baseline."
+        tried = "" if complete else " before the budget ended"
+        better = "agreed better" if tables[0].is_rated else f"had a higher {objective.name}"
+        surely = "" if settings.confirm is None else " by more than chance"
+        yield f"this is the baseline: no candidate{tried} {better}{surely}."
     elif (gain := objective.gain) is not None and not (gain.is_clear and gain.low > 0):
-        better = "agrees better" if tables[0].is_rated else "is better"
-        yield (
-            f"the interval of the gain in {objective.name} {unclear_text(gain)}: the rows held out "
-            f"do not show that this judge {better} than the one it started from."
-        )
+        yield f"the gain in {objective.name} is not significant: its interval {unclear_text(gain)}."
 
 
 def unclear_text(gain: PairedEstimate) -> str:
     """Return the note about the interval of a gain that may be zero."""
     if gain.has_few_groups:
-        return f"needs {FEWEST_GROUPS} sources or more, and there are {gain.n_groups}"
+        return f"needs at least {FEWEST_GROUPS} sources, and there are {gain.n_groups}"
     if gain.low != gain.low:
         return "is undefined"
-    few = f", but p is {gain.p_value:.3f} over so few sources ({gain.n_groups})"
+    few = f", but p is {gain.p_value:.3f} with only {gain.n_groups} sources"
     # A low end just below 0 is none of -0.000.
     return f"begins at {round(gain.low, 3) + 0.0:.3f}{few if gain.low > 0 else ''}"
 
@@ -327,16 +320,15 @@ def criteria_notes(
     for column, names in columns.items():
         if len(names) > 1 and len(set(column)) > 1:
             yield (
-                f"{' and '.join(names)} got the same score on every one of {len(column)} rows: the "
-                "judge takes them for one criterion. Say in their definitions what tells them "
-                "apart, or drop one."
+                f"{' and '.join(names)} have the same score on all {len(column)} rows. Make their "
+                "definitions more distinct, or drop one."
             )
     for name, report in (agreement.reports if agreement else {}).items():
         found = report["dataset"]["pearson"]
         if found.high < 0:
             yield (
-                f"on {name} the judge's scores fall where people's rise (Pearson {found.value:.2f} "
-                f"[{found.low:.2f}, {found.high:.2f}]): it understands something else by it."
+                f"on {name} the judge's scores fall where human ratings rise (Pearson "
+                f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]): check its definition."
             )
     yield from stated_notes(judgements)
 
@@ -350,12 +342,10 @@ def nothing_scored(
         whys.insert(0, f"of the few-shot pool, {unscored_text(unscored(work.pool))}")
     answers = read_rate_of(work.lm)
     if answers.nothing:
-        whys.insert(
-            0, f"nothing that the model answered could be read, for example: {answers.example}"
-        )
+        whys.insert(0, f"no answer of the model could be parsed, for example: {answers.example}")
     told = "; ".join(why.rstrip(".") for why in whys)
     return NothingScoredError(
-        f"no validation row was judged, so there is no judge to report: {told}",
+        f"no validation row has a score, so there is no judge to report: {told}",
         spent=not (work.complete or answers.nothing),
         rows=rows,
         target=target,
@@ -368,8 +358,8 @@ def taught_note(taught: frozenset[str], heldout: Rows | None) -> list[str]:
     if heldout is None or not n:
         return []
     return [
-        f"the rubric was inferred from {n} of the {len(heldout)} rows held out, so their agreement "
-        "is not that on unseen texts; infer it with the same target, seed and share held out."
+        f"the rubric was inferred from {n} of the {len(heldout)} test rows, so their agreement is "
+        "optimistic; infer it with the same target, seed and share of test rows."
     ]
 
 
@@ -380,9 +370,9 @@ def versions_notes(parts: Parts, *, rated: bool) -> list[str]:
     told = []
     if not rated:
         told.append(
-            "these texts have no ratings, so nothing is known of agreement with people: no "
-            "examples are shown, no criteria inferred and no weights learned, and the judge was "
-            "selected by its sensitivity to changes. Rate some texts before you trust its scores."
+            "the data has no ratings, so agreement is unknown: the judge has no demonstrations, "
+            "inferred criteria or learned weights, and was selected by its sensitivity to changes. "
+            "Rate some responses before you trust its scores."
         )
     return told + notes_on_versions(parts.versions, parts.selection, parts.heldout)
 
@@ -401,7 +391,7 @@ def notes_on_versions(chosen: ChosenVersions, selection: Rows, heldout: Rows | N
     if few:
         told.append(
             f"fewer than {FEWEST_NONZERO} validation rows have a version of "
-            f"{', '.join(few)}, which can show nothing: left out. {_MORE}"
+            f"{', '.join(few)}: too few to test, so left out. {_MORE}"
         )
     for rows, where in ((selection, "validation"), (heldout, "test")):
         if rows is None:

@@ -39,7 +39,7 @@ from judgesmith.programs.judging.rows import usage_of
 from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.signatures.config import Aggregation
 
-USUAL = "that is a usual outcome with few rows, or a judge that fits already."
+USUAL = "this is common with few rows, or with a judge that already fits."
 
 
 def confirmation_record(
@@ -63,21 +63,18 @@ def outcome_note(
 ) -> str:
     """Return in a sentence what a search came to."""
     if found is None:
-        return f"nothing {better} on these rows, so the search keeps the baseline; {USUAL}"
-    name = f"number {found.number}{f', {what}' if what else ''}"
+        return f"kept the baseline: no candidate {better} on these rows; {USUAL}"
+    name = f"candidate {found.number}{f', {what}' if what else ''}"
     values = (
         f"{objective} {number_text(found.chosen)} on the {found.n_rows} validation rows, "
         f"{number_text(found.chosen_before)} for the baseline ({tested_text(found)})"
     )
     if found.passed:
         return (
-            f"taken was {name}: {values}. The best of several looks better on the validation rows "
-            "than it is: see the test rows."
+            f"selected {name}: {values}. Validation scores of a winner are optimistic; the test "
+            "rows are not."
         )
-    return (
-        f"the search keeps the baseline: the best was {name}, with {values}, which may be "
-        f"luck; {USUAL}"
-    )
+    return f"kept the baseline: the best was {name}, with {values}, which may be chance; {USUAL}"
 
 
 def weights_record(trials: Sequence[TrialRecord], amount: float) -> dict[str, Any]:
@@ -99,12 +96,12 @@ def weights_note(trials: Sequence[TrialRecord], amount: float, objective: str) -
     )
     if not amount:
         return [
-            f"the judge's numbers are weighed as before ({before.name}): the best other way "
-            f"({best.name}) changes {gain}, which may be luck."
+            f"kept the aggregation {before.name}: the best other one ({best.name}) changes {gain}, "
+            "which may be chance."
         ]
     return [
-        f"the judge's numbers are weighed {amount:.0%} of the way from {before.name} to "
-        f"{best.name}, which changes {gain}."
+        f"aggregation: {amount:.0%} of the step from {before.name} to {best.name}; the whole step "
+        f"changes {gain}."
     ]
 
 
@@ -149,34 +146,33 @@ def effect_notes(search: EffectSearch) -> list[str]:
         return [_UNSTARTED]
     n_tried = len(search.trials_) - 1
     found = [
-        f"{n_tried} configuration{'s' * (n_tried != 1)} scored parts of the "
-        f"{search.trials_[0].n_rows} validation rows, with {search.n_calls_} calls of at "
-        f"most {search.n_calls_at_most_}."
+        f"search: {n_tried} configuration{'s' * (n_tried != 1)} scored on parts of the "
+        f"{search.trials_[0].n_rows} validation rows; {search.n_calls_} of at most "
+        f"{search.n_calls_at_most_} calls."
     ]
     if not search.complete_:
-        found.append("the budget ended the search.")
+        found.append("the budget ended the search early.")
     gain = search.gain_
     tested = ""
     if gain is not None and not math.isnan(gain.value):
         tested = (
-            f" Cross-fitted, the gain of this choice is about {gain.value:+.3f}; "
-            f"only test rows give an interval."
+            f" The cross-fitted gain is about {gain.value:+.3f}; only test rows give an interval."
         )
     if search.views_ == (0,):
-        kept = "the search keeps the prompt of the baseline (weights are learned apart)"
-        return [*found, f"{kept}: no configuration is better beyond doubt; {USUAL}"]
+        kept = "kept the prompt of the baseline (weights are learned separately)"
+        return [*found, f"{kept}: no configuration is clearly better; {USUAL}"]
     picked = "; ".join(
         _picked_text(search.trials_[number].picked) for number in search.views_ if number
     )
     replaces = (
-        f"number {search.taken_} is the best ({picked})"
+        f"selected configuration {search.taken_} ({picked})"
         if search.taken_
-        else f"the mean of {len(search.views_)} prompts is the best "
-        f"({'which is one of them; the others: ' if 0 in search.views_ else ''}{picked})"
+        else f"selected the mean of {len(search.views_)} prompts "
+        f"({'the baseline and ' if 0 in search.views_ else ''}{picked})"
     )
     return [
         *found,
-        f"{replaces}: the expected gain of {search.objective} is {search.expected_:+.3f}.{tested}",
+        f"{replaces}: expected gain in {search.objective} {search.expected_:+.3f}.{tested}",
     ]
 
 
@@ -195,20 +191,16 @@ def search_notes(search: ProtocolSearch) -> list[str]:
     """Return what a reader should know of a search that has ended, in sentences."""
     trials = search.trials_
     if not trials:
-        return ["the budget ended before the baseline was scored, so none was tried."]
+        return ["the budget ended before the baseline was scored; no candidate was tried."]
     n_rows = trials[0].n_rows
     n_tried = len(trials) - 1
     n_kept = sum(one.n_rows == n_rows for one in trials[1:])
     n_raced = sum(one.n_rows for one in trials[1:])
     if not n_tried and not search.complete_:
-        return [
-            "the budget ended the search before anything was tried beside the baseline, "
-            "which it keeps."
-        ]
+        return ["kept the baseline: the budget ended before any candidate was tried."]
     told = [
-        f"{n_tried} of {search.space_.size} configurations were tried beside the baseline, "
-        f"and {n_kept} kept up to the end: they were judged on {n_raced} validation rows, where "
-        f"all of them on all rows would have been {n_tried * n_rows}."
+        f"search: {n_tried} of {search.space_.size} configurations tried, {n_kept} until the end; "
+        f"{n_raced} rows scored in place of {n_tried * n_rows}."
     ]
     if not search.complete_:
         told.append(
@@ -219,7 +211,7 @@ def search_notes(search: ProtocolSearch) -> list[str]:
     if mattered:
         first = list(mattered.items())[:MOST_TOLD]
         shares = ", ".join(f"{name} {share:.0%}" for name, share in first)
-        told.append(f"what told the best from the others most was {shares}, by PED-ANOVA.")
+        told.append(f"most important choices (PED-ANOVA): {shares}.")
     return told
 
 
@@ -242,7 +234,7 @@ def _choice_notes(search: ProtocolSearch) -> list[str]:
     found = search.confirmation_
     what = "" if found is None else _picked_text(trials[found.number].picked)
     unrated = "versions" in search.objective.needs and not search.objective.rated_terms
-    better = "noticed more" if unrated else "agreed better"
+    better = "detected more" if unrated else "agreed better"
     return [outcome_note(found, _counted(search), what=what, better=better)]
 
 
@@ -410,14 +402,13 @@ def bridged_notes(search: DSPyOptimizer) -> list[str]:
     whole = [one for one in trials if one.n_rows]
     refused = [one for one in trials if one.problem]
     told = [
-        f"DSPy's {search.optimizer} offered {len(trials) - 1} judges: {len(refused)} were refused, "
-        f"and {len(whole) - 1} were compared with the baseline, on the {trials[0].n_rows} "
-        "validation rows."
+        f"DSPy's {search.optimizer} proposed {len(trials) - 1} judges: {len(refused)} rejected, "
+        f"{len(whole) - 1} compared with the baseline on {trials[0].n_rows} validation rows."
     ]
     if refused:
-        told.append(f"the last one refused: {refused[-1].problem}")
+        told.append(f"the last rejected: {refused[-1].problem}")
     if not search.complete_:
-        told.append("the budget ended the search.")
+        told.append("the budget ended the search early.")
     return [*told, outcome_note(search.confirmation_, str(search.objective))]
 
 
@@ -435,14 +426,15 @@ def balanced_notes(search: FairPromptSearch) -> list[str]:
         + (f", {-max(one.value for one in better):.3f} with the best." if better else ".")
     ]
     if not better:
-        told.append("no wording spreads the answers more evenly, so the baseline is kept.")
+        told.append("kept the baseline: no wording spreads the answers more evenly.")
     if search.writes_by_rule_:
         told.append(
-            "the wordings were made by rule: the offline model writes none, and does not read any, "
-            "so that its answers are the same whatever the wording."
+            "the wordings were made by rules: the offline model writes none, and its answers do "
+            "not "
+            "depend on the wording."
         )
     if not search.complete_:
-        told.append("the budget ended the search.")
+        told.append("the budget ended the search early.")
     return told
 
 
@@ -472,10 +464,9 @@ class Weighed:
     def note(self, objective: str) -> str:
         """Return in a sentence why the baseline is kept."""
         return (
-            f"with learned weights the baseline is the better judge, cross-validated on "
-            f"{self.n_rows} rows: {objective} {self.before:.3f}, and "
-            f"{number_text(self.value)} for the "
-            "winner. So the baseline is kept, with the learned aggregation."
+            f"kept the prompt of the baseline: with learned weights, its cross-validated "
+            f"{objective} is {self.before:.3f} on {self.n_rows} rows, the winner's "
+            f"{number_text(self.value)}."
         )
 
 

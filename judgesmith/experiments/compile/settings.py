@@ -339,15 +339,16 @@ def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> Comp
         return settings
     if terms := settings.aims.rated_terms:
         raise InputError(
-            f"the objective compares scores with people's ({', '.join(dict.fromkeys(terms))}), and "
+            "the objective compares scores with human ratings "
+            f"({', '.join(dict.fromkeys(terms))}), and "
             f"{dataset.name} has no ratings.",
             hint="leave that out, as d_min and d_avg need none, or say "
             "--map score=COLUMN if a column holds ratings.",
         )
     if settings.criteria in ("inferred", "human"):
         raise InputError(
-            f"{dataset.name} has no ratings, so that no criteria can be inferred from ratings or "
-            "taken from people.",
+            f"{dataset.name} has no ratings, so criteria cannot be inferred from them or taken "
+            "from them.",
             hint="give a rubric, or leave it to the general one.",
         )
     update: dict[str, Any] = {

@@ -268,7 +268,7 @@ def _check_parts(settings: CompileSettings, parts: Parts, targets: ChosenTargets
                 if part is parts.selection and np.isnan(value):
                     raise InputError(
                         f"{objective} is undefined on the {len(part)} validation rows, even for "
-                        "a judge that says what people say; adjacent and @sample need several "
+                        "a judge that equals the ratings; adjacent and @sample need several "
                         "rated responses per source, @system several systems"
                         + (", discernment a changed version." if part.kinds else ".")
                     )
@@ -415,7 +415,7 @@ def refuse_few_labels(
         if (there := int(counts[label])) < n:
             of_floor = n > FEWEST_OF_A_LABEL
             raise InputError(
-                f"{why} takes {n} rows to learn from that people called {label!r}, and there are "
+                f"{why} takes {n} rows labelled {label!r} to learn from, and there are "
                 f"{there}: {len(values)} of {n_labelled} labelled rows are not held out.",
                 where="--objective" if of_floor else None,
                 hint=f"label about {math.ceil((n - there) * n_labelled / len(values))} more such "

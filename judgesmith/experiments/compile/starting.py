@@ -83,7 +83,8 @@ def start_of(dataset: DataSet, targets: ChosenTargets, work: Tuning) -> tuple[Ju
     if own.kind == "linear" and own.scale != targets.whole.scale:
         protocol = protocol.model_copy(update={"aggregation": Aggregation()})
         work.notes.append(
-            f"the earlier judge answers on {own.scale} and people rated on {targets.whole.scale} "
+            f"the earlier judge answers on {own.scale} and the ratings are on "
+            f"{targets.whole.scale} "
             "now: what it had learned of the scale was left out."
         )
     if settings.criteria_from == "given":
@@ -229,10 +230,10 @@ def _better_guided(work: Tuning, start: Judge, guided: Judge) -> Judge:
         for name, value, table in zip(("with", "without"), values, tables, strict=True)
     ]
     work.notes.append(
-        f"the judge {taken} guidelines was taken: {objective} {number_text(values[0])} with them, "
-        f"{number_text(values[1])} without, on the {len(selection)} validation rows. They "
-        f"fixed {fixed} rows and broke {broken}, all together: scores came nearer to people's, or "
-        f"went away, by more than {MOVED:.0%} of the scale."
+        f"selected the judge {taken} guidelines: {objective} {number_text(values[0])} with them, "
+        f"{number_text(values[1])} without, on the {len(selection)} validation rows. "
+        f"Together they fixed {fixed} rows and broke {broken}: scores moved towards the human "
+        f"rating, or away, by more than {MOVED:.0%} of the scale."
     )
     if number:
         return start
@@ -253,7 +254,7 @@ def _changes_of_each(
         without = rows.judged(said, work.targets, judge_scale=judge.scale)
         fixed, broken = _changed(together, without)
         did = f"fixed {fixed} and broke {broken}"
-        yield f"guideline {number + 1}, beside the others, {did}: {one.text}"
+        yield f"guideline {number + 1}, added to the others, {did}: {one.text}"
 
 
 def _changed(guided: PredictionTable, bare: PredictionTable) -> tuple[int, int]:
@@ -280,13 +281,9 @@ def _told(values: str, *, inferred: bool, kept: ConfirmationResult | None) -> st
     why = ""
     if kept is not None:
         why = (
-            f", which luck explains ({tested_text(kept)}), and "
-            + (
-                "those made for the task"
-                if inferred
-                else "the general ones, with the offline model,"
-            )
-            + " stay then"
+            f"; the difference may be chance ({tested_text(kept)}), and "
+            + ("the inferred" if inferred else "with the offline model the general")
+            + " one is the default"
         )
-    instead = "" if inferred else "; --criteria inferred takes the inferred ones all the same"
-    return f"the {which} task and criteria were taken: {values}{why}{instead}."
+    instead = "" if inferred else "; --criteria inferred overrides"
+    return f"selected the {which} rubric: {values}{why}{instead}."

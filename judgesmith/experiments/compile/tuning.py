@@ -211,12 +211,12 @@ def front_notes(found: Sequence[ParetoMember], trials: Sequence[TrialRecord] = (
     knee = next((one for one in found if one.is_knee), None)
     numbers = ", ".join(str(one.number) for one in found)
     if knee is None or len(found) == 1:
-        return [f"number {numbers} is at least as good as every other on all objectives."]
+        return [f"candidate {numbers} is at least as good as all others on every objective."]
     values = ", ".join(f"{name} {one.value:.4g}" for name, one in knee.values.items())
     return [
-        f"the front holds {len(found)} judges, number {numbers}; taken was number {knee.number}, "
-        f"at its knee ({values} on the validation rows). 'judgesmith show' lists them, and "
-        "'judgesmith compile take' saves another one without asking anything."
+        f"the Pareto front has {len(found)} judges, candidates {numbers}; selected candidate "
+        f"{knee.number}, at its knee ({values} on the validation rows). 'judgesmith show' lists "
+        "them, 'judgesmith compile take' saves another one without a call."
     ]
 
 

@@ -314,9 +314,9 @@ def unnoticed_note(
     if not unnoticed:
         return []
     return [
-        f"D is below {UNNOTICED:g} for {', '.join(unnoticed)} on the validation rows: where no "
-        "judge that is tried detects a kind of change, d_min tells none of them apart. Other kinds "
-        "(--kinds) or d_avg help."
+        f"D is below {UNNOTICED:g} for {', '.join(unnoticed)} on the validation rows. A kind of "
+        "change that no candidate detects leaves d_min without effect: choose other kinds "
+        "(--kinds) or d_avg."
     ]
 
 

@@ -89,7 +89,7 @@ It answers questions of judgesmith's form `distilled`: ask it with a judge of th
   warm-up {recipe["warmup"]:g}, seed {recipe["seed"]}, on {summary["device"]}.
 - Training loss {summary["loss"]:.4f}, {looked}, in nats per token of the answers.
 
-Whether it judges well is not known from a loss: hold its scores against people's ratings with
+Whether it judges well is not known from a loss: compare its scores with human ratings by
 `judgesmith evaluate`, on sources that it has not seen.
 """
 

@@ -121,15 +121,17 @@ def verdict_line(saved: AnySaved) -> str:
     if found is not None:
         return f"It {verdicts_text(found, saved.human_scale)}.{useless_text(found.heldout)}"
     if saved.agreement.is_unrated:
-        return "It was made without ratings: nothing is known of its agreement with people."
+        return "It was compiled without ratings: its agreement with human ratings is unknown."
     if not saved.agreement.reports:
-        return "It was never tested: its agreement with people is unknown."
+        return "It was never tested: its agreement with human ratings is unknown."
     where, report = saved.agreement.best_known
     one, within = estimate_in(report, "dataset", "pearson"), ""
     if one is None or one.value is None:
         one, within = estimate_in(report, "sample", "pearson"), " within sources"
     if one is None or one.value is None:
-        return "Its agreement with people is undefined: all scores, or all ratings, are equal."
+        return (
+            "Its agreement with human ratings is undefined: all scores, or all ratings, are equal."
+        )
     rows = "test rows" if where == "held out" else "the rows that it was selected by"
     said = f"r = {one.text('.2f')} with human ratings{within} on {one.n} {rows}."
     before = estimate_in(saved.agreement.uncompiled, "sample" if within else "dataset", "pearson")
@@ -138,13 +140,13 @@ def verdict_line(saved: AnySaved) -> str:
     if one.low is None:
         return f"{said} There are too few sources for an interval."
     if one.low <= 0:
-        return f"{said} Do not use it: its agreement with people may be zero."
+        return f"{said} Do not use it: its agreement with human ratings may be zero."
     return said
 
 
 def _facts(saved: AnySaved, rows: Sequence[JudgedRow]) -> Iterator[tuple[str, str]]:
     if not saved.agreement.is_unrated:
-        yield "Judges", f"{saved.target}, rated by people on {saved.human_scale}"
+        yield "Judges", f"{saved.target}, which raters gave on {saved.human_scale}"
     yield "Answers on", str(saved.scale)
     yield "Model", ", ".join(saved.models)
     calls = calls_per_item(saved)
@@ -234,7 +236,7 @@ class _Judged:
             yield scatter(
                 human.tolist(),
                 scores.tolist(),
-                title="Judge against people, test rows",
+                title="Judge against human ratings, test rows",
                 line=line.line if line else (),
                 band=line.area if line else (),
                 words=f"Each dot is one of {len(places)} rows, both on {scale}; the line with its "
@@ -248,7 +250,7 @@ class _Judged:
                 people,
                 title="How often each score is given",
                 x_label="score" if people else f"score, on {self.saved.scale}",
-                words="Filled: the judge. Outlined: people." if people else "",
+                words="Filled: the judge. Outlined: raters." if people else "",
             )
             lengths = [row.n_characters for row in self.rows if row.score is not None]
             yield by_length(
@@ -277,7 +279,7 @@ class _Judged:
             for one in (report, agreement.uncompiled)
         ]
         yield _forest(
-            *both, title=f"Agreement with people, rows {where}".removesuffix(" of selection")
+            *both, title=f"Agreement with human ratings, rows {where}".removesuffix(" of selection")
         )
         criteria = agreement.criteria or {}
         now, then = (

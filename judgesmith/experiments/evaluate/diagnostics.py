@@ -86,7 +86,7 @@ def diagnostics_of(
     judge_scale = judged.scale
     levels, no_kappa = _levels(table, scale, judge_scale)
     if judged.ranks:
-        levels, no_kappa = (), "a rank within a source is no point of people's scale"
+        levels, no_kappa = (), "a rank within a source is not a point of the raters' scale"
     kappa, confusion = _agreement_on_levels(table, levels, judge_scale, rng, confidence)
     same = judge_scale is not None and (judge_scale.low, judge_scale.high) == (
         scale.low,
@@ -163,12 +163,12 @@ def _levels(
     low, high = float(np.min(table.predicted)), float(np.max(table.predicted))
     why: str | None = None
     if not scale.higher_is_better:
-        why = f"people count faults, on {scale}"
+        why = f"raters count faults, on {scale}"
     elif not (scale.low.is_integer() and scale.high.is_integer() and n_levels <= MOST_LEVELS):
-        why = f"people's scale {scale} has no levels, or more than {MOST_LEVELS}"
+        why = f"the raters' scale {scale} has no levels, or more than {MOST_LEVELS}"
     elif not np.all(table.human == np.round(table.human)):
         why = (
-            f"people's values are not all whole points of {scale}; --aggregate mode or median may "
+            f"not all human ratings are whole points of {scale}; --aggregate mode or median may "
             "make means of several raters so"
         )
     elif judge_scale is None:

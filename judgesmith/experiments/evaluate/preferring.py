@@ -248,12 +248,13 @@ def _refuse_useless(
     n = len(answers.first)
     if not people.size:
         raise InputError(
-            f"none of {n} pairs has two texts that people rated on {targets.name}.",
+            f"none of {n} pairs has two responses with ratings of {targets.name}.",
             hint="choose another target.",
         )
     if np.all(people == 0.5):
         raise InputError(
-            f"people rated both texts alike in all {len(people)} pairs on {targets.name}: a judge "
+            f"both responses have equal ratings in all {len(people)} pairs on {targets.name}: a "
+            "judge "
             "cannot agree or disagree with that.",
             hint="choose another target.",
         )

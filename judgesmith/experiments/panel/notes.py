@@ -148,8 +148,8 @@ def panel_notes(
     if parts.versions is not None and parts.selection is not None:
         if not parts.selection.is_rated:
             said.append(
-                "these texts have no ratings, so nothing is known of the panel's agreement with "
-                "raters: it was selected by its sensitivity to changes. Rate some texts before you "
+                "the data has no ratings, so the panel's agreement with human ratings is unknown: "
+                "it was selected by its sensitivity to changes. Rate some responses before you "
                 "trust its scores."
             )
         said += notes_on_versions(parts.versions, parts.selection, parts.heldout)
@@ -193,21 +193,21 @@ def _unclear_gains(
     found = None if gain is None else gain["dataset"]["q"]
     if found is not None and not (found.is_clear and found.low > 0):
         yield (
-            "the rows held out do not show that the panel agrees better than its best judge, "
-            f"{best}: the interval of the gain in q {unclear_text(found)}."
+            f"the gain in q over the best judge, {best}, is not significant: its interval "
+            f"{unclear_text(found)}."
         )
     seen = None if discernment is None else discernment.seen
     more = None if seen is None else seen.gain.get("d_avg")
     if more is not None and not (more.is_clear and more.low > 0):
         yield (
-            "the rows held out do not show that the panel is more sensitive than its best judge, "
-            f"{best}: the interval of the gain in d_avg {unclear_text(more)}."
+            f"the gain in d_avg over the best judge, {best}, is not significant: its interval "
+            f"{unclear_text(more)}."
         )
 
 
 def unreported_notes(middle: Middle, parts: PanelParts, *, complete: bool) -> list[str]:
     """Return the notes of a panel of whose agreement with people nothing is known."""
-    why = "these texts have no ratings"
+    why = "the data has no ratings"
     if parts.is_rated:
         why = (
             f"{parts.n_rated} rated rows are too few to tell how well judges agree (and "
@@ -216,7 +216,7 @@ def unreported_notes(middle: Middle, parts: PanelParts, *, complete: bool) -> li
     n = len(parts.texts)
     kept = f" {n} texts were judged to be kept with it, so that they can be judged again." * bool(n)
     return [
-        f"{why}, so nothing is known of the panel's agreement with people: its score is the plain "
+        f"{why}, so the panel's agreement with human ratings is unknown: its score is the plain "
         f"{middle} of its judges.{kept} Rate some texts before you trust its scores.",
         *([] if complete else [_INCOMPLETE]),
     ]

@@ -106,7 +106,7 @@ def _of_block(block: BoardBlock) -> Iterator[str]:
             "and tend to be too narrow."
         )
     if first.q.low is not None and first.q.low <= 0:
-        yield "even the first may not agree with people at all; its interval holds 0."
+        yield "even the first may not agree with human ratings; its interval contains 0."
     close = [one for one in others if one.p_holm is not None and one.p_holm >= _LEAST_SURE]
     if close:
         yield (

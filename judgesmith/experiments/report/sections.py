@@ -90,7 +90,8 @@ _HEADER = (
 )
 
 READING = (
-    "Q is the sum of Pearson's, Spearman's and Kendall's correlation with people, on rows that "
+    "Q is the sum of Pearson's, Spearman's and Kendall's correlation with human ratings, on "
+    "rows that "
     "were held out; intervals draw sources. Differences are to the first of a table, on rows that "
     "both scored; p is adjusted by Holm's method for all comparisons of the table. Being the first "
     "is in part luck. Calls and dollars are those behind a judgement, whether or not answers were "
@@ -182,7 +183,7 @@ def _ranking(
     words: str,
     *,
     ends: str,
-    x_label: str = "Q, agreement with people (at most 3)",
+    x_label: str = "Q, agreement with human ratings (at most 3)",
 ) -> Chart:
     found: dict[str, NumberWithEnds] = {}
     models = {line.model for line, *_ in lines}
@@ -233,7 +234,7 @@ def _agreement_chart(cell: ReportCell, mark: str) -> Markup:
         scatter(
             human.tolist(),
             scores.tolist(),
-            title="Scores of the judge against those of people",
+            title="Scores of the judge against human ratings",
             line=line.line if line else (),
             band=line.area if line else (),
             words=f"Each dot is one of {len(places)} rows; the line through them with its 95% band "
@@ -324,7 +325,7 @@ def beside_table(found: CellDiagnostics | None) -> Table:
 
 def _lines(found: CellDiagnostics) -> Iterator[tuple[str, Estimated | None]]:
     for level, one in found.pairs.items():
-        yield f"pairs put in people's order, {level}", one
+        yield f"pairs ordered as by raters, {level}", one
     for name, one in found.kappa.items():
         yield f"kappa, {name}", one
     for whose, words in _WHOSE.items():
@@ -333,10 +334,10 @@ def _lines(found: CellDiagnostics) -> Iterator[tuple[str, Estimated | None]]:
                 yield text.format(words), getattr(use, name)
     if (length := found.length_bias) is not None:
         yield "longer texts score higher: judge", length.correlation
-        yield "longer texts score higher: people", length.human_correlation
+        yield "longer texts score higher: raters", length.human_correlation
         # Where nobody knows the raters it is taken as 1, which says nothing of them.
         if length.reliability is not None and length.reliability < 1:
-            yield "reliability of people's ratings", Estimated(value=length.reliability)
+            yield "reliability of human ratings", Estimated(value=length.reliability)
 
 
 def _confusion(cell: ReportCell) -> Table:
@@ -345,7 +346,7 @@ def _confusion(cell: ReportCell) -> Table:
         header = ["", *(f"judge: {name}" for name in labels.labels)]
         lines = [
             [
-                f"people: {name}",
+                f"raters: {name}",
                 *(
                     f"{n} ({percent_cell(labels.shares[name][other])})"
                     for other, n in zip(labels.labels, counts, strict=True)
@@ -353,16 +354,16 @@ def _confusion(cell: ReportCell) -> Table:
             ]
             for name, counts in zip(labels.labels, labels.confusion, strict=True)
         ]
-        return Table(title="Rows by the label of people and judge", header=header, rows=lines)
+        return Table(title="Rows by the label of raters and judge", header=header, rows=lines)
     known = cell.result.besides and cell.result.besides.confusion
     if known and {len(row) for row in known.counts} == {len(known.levels)}:
         names = [f"{level:g}" for level in known.levels]
         counts = [list(row) for row in known.counts]
-        caption = "Rows by the level that people and the judge, rounded, give them"
+        caption = "Rows by the level that raters and the judge, rounded, give them"
     else:
         names, counts = list(PARTS), counts_by_third(*_both(cell)).tolist()
-        caption = "Rows by the third that people and the judge place them in"
-    lines = [[f"people: {name}", *map(str, row)] for name, row in zip(names, counts, strict=False)]
+        caption = "Rows by the third that raters and the judge place them in"
+    lines = [[f"raters: {name}", *map(str, row)] for name, row in zip(names, counts, strict=False)]
     header = ["", *(f"judge: {name}" for name in names)]
     return Table(title=caption, header=header, rows=lines if sum(map(sum, counts)) else [])
 
@@ -385,7 +386,7 @@ def _agreement(cell: ReportCell) -> Table:
             own = [one.get(level, {}).get(statistic) for one in told.values()]
             if any(one is not None and one.value is not None for one in own):
                 lines.append([f"{level}, {statistic}", *map(estimate, own)])
-    title = f"Agreement with people, by level{_counted(agreement.heldout)}"
+    title = f"Agreement with human ratings, by level{_counted(agreement.heldout)}"
     return Table(title=title, header=["", *told], rows=lines)
 
 
@@ -399,8 +400,8 @@ def _counted(levels: object) -> str:
 
 _KINDS = {
     "": "all rows",
-    "higher": "judge higher than people",
-    "lower": "judge lower than people",
+    "higher": "judge higher than raters",
+    "lower": "judge lower than raters",
     "unscored": "rows without a score",
     "errors": "rows with errors marked",
 }
@@ -446,7 +447,7 @@ def _intro(shown: int, n_rows: int) -> str:
     )
     return (
         f"{which} {n_rows} judgements of rows held out are below, the largest differences first."
-        f"{left} The difference is that between the places that judge and people give a row among "
+        f"{left} The difference is that between the ranks that judge and raters give a row among "
         "the others, as a share of them: +0.50 is half of all rows too high. So judges on any "
         "scale can be read alike."
     )

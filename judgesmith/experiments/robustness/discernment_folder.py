@@ -99,9 +99,9 @@ def verdict_text(one: KindFound) -> str:
     if one.kind.lowers:
         if one.scored_higher:
             return "mixed" if one.scored_lower else "prefers damage"
-        word = "noticed" if one.scored_lower else "not noticed"
+        word = "detected" if one.scored_lower else "missed"
     else:
-        word = "favoured" if one.scored_higher else "left alone"
+        word = "favoured" if one.scored_higher else "unchanged"
         word = "false alarm" if one.scored_lower else word
     few = one.found.too_few and one.scored_lower
     return f"{word}, too few" if few else word
@@ -171,17 +171,14 @@ def conclusions(found: Discerned) -> list[str]:
         )
     if found.mixed:
         raised = [f"{name} ({', '.join(metrics)})" for name, metrics in found.mixed.items()]
-        said.append(f"noticed by some criteria and preferred by others: {', '.join(raised)}.")
+        said.append(f"detected by some criteria and preferred by others: {', '.join(raised)}.")
     if unnoticed:
         said.append(
-            f"not noticed (D below {NOTICED:g} on these {found.n_originals} originals): "
+            f"missed (D below {NOTICED:g} on these {found.n_originals} originals): "
             f"{', '.join(unnoticed)}."
         )
     if found.misunderstood:
-        said.append(
-            "noticed, but not under the metrics that should notice it: "
-            f"{', '.join(found.misunderstood)}."
-        )
+        said.append(f"detected, but not by the expected metrics: {', '.join(found.misunderstood)}.")
     if found.false_alarms:
         said.append(
             f"false alarms: {', '.join(found.false_alarms)} "
@@ -196,7 +193,7 @@ def conclusions(found: Discerned) -> list[str]:
         )
     if found.untested:
         said.append(
-            f"fewer than {FEWEST_PAIRS} scored pairs, no part of the lowest and the average D: "
+            f"fewer than {FEWEST_PAIRS} scored pairs, excluded from the lowest and the average D: "
             f"{', '.join(found.untested)}."
         )
     n_unscored = sum(one.n_unscored for one in found.kinds)

@@ -77,7 +77,7 @@ DISCERNMENT_READING = (
 
 DISCERNMENT_COLUMNS = ("d_min", "d_min_low", "d_min_high", "d_avg", "d_avg_low", "d_avg_high")
 DISCERNMENT_HEADER = (
-    *("judge", "optimizer", "model", "lowest D", "average D", "n", "least noticed"),
+    *("judge", "optimizer", "model", "lowest D", "average D", "n", "least detected"),
 )
 
 

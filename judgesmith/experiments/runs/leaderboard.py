@@ -454,7 +454,8 @@ FEW_SYSTEMS = 10
 either side one time in ten."""
 
 _READING = (
-    "Q is the sum of Pearson's, Spearman's and Kendall's correlation with people on the rows held "
+    "Q is the sum of Pearson's, Spearman's and Kendall's correlation with human ratings on the "
+    "rows held "
     "out; brackets are 95% intervals over sources; n, sources and systems count scored rows and "
     "whose they are.",
     "Differences are to the first, on the rows that both scored (n of both); p is adjusted by "

@@ -398,7 +398,8 @@ def williams_of_correlations(
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
     if determinant < -1e-9:
         raise ValueError(
-            f"correlations {first} and {second} with people and {between} with each other cannot "
+            f"correlations {first} and {second} with human ratings and {between} with each "
+            "other cannot "
             "occur together; check which is which."
         )
     statistic = p_value = math.nan

@@ -34,7 +34,7 @@ def preferences(
     if missing.size and not allow_unscored:
         raise ValueError(
             f"{name} has no preference for {missing.size} of {len(answers)} pairs, the first at "
-            f"index {missing[0]}; give only pairs that people judged."
+            f"index {missing[0]}; give only pairs that have a human preference."
         )
     return answers
 

@@ -198,7 +198,7 @@ class Calibrator(JudgeOptimizer):
         if n < FEWEST_ROWS or np.ptp(x[scored]) == 0:
             what = "all have the same score" if n >= FEWEST_ROWS else "fewer have a score"
             raise InputError(
-                f"a way to people's scale needs {FEWEST_ROWS} scored rows that differ; of "
+                f"calibration to the raters' scale needs {FEWEST_ROWS} scored rows that differ; of "
                 f"{len(rows)} rows {what}.",
                 hint="give more rated rows.",
             )

@@ -125,6 +125,7 @@ def _band(
     low = threshold - found.threshold * threshold
     high = math.nextafter(threshold + found.threshold * (1 - threshold), 2.0)
     return (low, high), (
-        f"scores from {low:.2f} to {high:.2f} are left to people, {1 - found.coverage:.0%} of the "
+        f"scores from {low:.2f} to {high:.2f} are left to human raters, "
+        f"{1 - found.coverage:.0%} of the "
         f"rows learned from: {promised}."
     )

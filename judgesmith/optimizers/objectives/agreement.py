@@ -209,7 +209,7 @@ def levels_in(table: PredictionTable) -> FloatArray:
     if len(found) > MOST_LEVELS:
         named = "no scale is named" if scale is None else f"the scale {scale} has as many or more"
         raise InputError(
-            f"kappa needs {MOST_LEVELS} levels or fewer; people gave {len(found)} different "
+            f"kappa needs {MOST_LEVELS} levels or fewer; raters gave {len(found)} different "
             f"values, and {named}.",
             hint="take q or concordance for fine ratings.",
         )

@@ -61,7 +61,7 @@ def discernment_lines(found: SavedDiscernment | None) -> Iterator[str]:
         return
     yield "## Discernment"
     yield ""
-    yield "Evidence D that originals score higher than changed versions (1 is a p-value of .05)."
+    yield "D is the evidence that originals score higher than changed versions (1: p = .05)."
     yield f"Selected by: {_names(found.kinds)}."
     if found.unseen_kinds:
         yield f"Kept for the report: {_names(found.unseen_kinds)}."
@@ -111,8 +111,8 @@ def holder_lines(judge: SavedComposite) -> Iterator[str]:
         yield ""
         yield from calibration_lines(judge.calibration, judge.members["judge"].scale)
         yield from report_lines(judge.agreement.calibration)
-        yield "- the agreement above is that of the judge before it was calibrated: the order of"
-        yield "  texts stays, but for ties and for texts that are left to people"
+        yield "- the agreement above is that of the judge before calibration, which keeps the order"
+        yield "  of scores, except for ties and abstentions"
         yield ""
     for name, member in judge.members.items():
         yield f"## {name}"
@@ -179,19 +179,19 @@ def calibration_lines(learned: Calibration, scale: Scale) -> Iterator[str]:
         yield f"- interval: the whole scale, as {behind} are too few for {learned.confidence:.0%}"
     else:
         yield (
-            f"- interval: {learned.margin:.3g} points to either side, which hold what people say "
-            f"of a text of a new source with a chance of {learned.confidence:.0%} or more; from "
-            f"{behind}"
+            f"- interval: ±{learned.margin:.3g} points, which covers the human rating of a "
+            f"response to a new source with a probability of at least {learned.confidence:.0%}; "
+            f"from {behind}"
         )
     rule = learned.abstention
     if rule is None:
         return
-    kept = {"all": "all that have a doubt", "none": "none: no limit could be certified"}
+    kept = {"all": "all", "none": "none, as no limit could be certified"}
     limit = f"those whose {rule.doubt} lie less than {rule.limit or 0:.3g} points apart"
     yield (
-        f"- scores that are kept: {kept.get(rule.keeps, limit)}; to lie within {rule.wished:g} "
-        f"points of people on average, at {rule.confidence:.0%}, from {rule.n} rows of "
-        f"{rule.n_sources} sources, of which {rule.coverage:.0%} were kept"
+        f"- kept scores: {kept.get(rule.keeps, limit)}; their mean error is below {rule.wished:g} "
+        f"points at {rule.confidence:.0%} confidence; learned from {rule.n} rows of "
+        f"{rule.n_sources} sources, {rule.coverage:.0%} of them kept"
     )
 
 
@@ -199,11 +199,11 @@ def report_lines(report: Any) -> Iterator[str]:
     """Yield how the promises held on rows held out."""
     if not isinstance(report, dict) or not report.get("n"):
         return
-    said = [f"{report['n']} rows of {report.get('n_sources')} sources held out"]
+    said = [f"{report['n']} test rows of {report.get('n_sources')} sources"]
     for name, text in (
-        ("covered", "{:.0%} of what people said lies in the interval"),
+        ("covered", "{:.0%} of human ratings are in the interval"),
         ("kept", "{:.0%} of the scores are kept"),
-        ("distance", "kept scores lie {:.3g} points from people on average"),
+        ("distance", "the mean error of kept scores is {:.3g} points"),
     ):
         if isinstance(report.get(name), int | float):
             said.append(text.format(report[name]))
@@ -229,7 +229,7 @@ def judge_card(judge: SavedRecord) -> str:
 
 
 def aggregation_text(aggregation: Aggregation) -> str:
-    """Return in words how the score is made of the model's numbers."""
+    """Return in words how the model's numbers become the score."""
     if aggregation.kind == "overall":
         return "the model's own overall score"
     if aggregation.kind == "mean":
@@ -240,8 +240,8 @@ def aggregation_text(aggregation: Aggregation) -> str:
     shown = ", ".join(f"{weight:+.3f} {term}" for term, weight in strongest[:8])
     more = f" and {len(strongest) - 8} more" if len(strongest) > 8 else ""
     limit = aggregation.limit
-    within = "" if limit is None else f" (counted up to {limit:g} of them)"
-    return f"learned weights per standard deviation{within}: {shown}{more}"
+    clipped = "" if limit is None else f" (clipped at ±{limit:g} SD)"
+    return f"weighted sum of standardized features{clipped}: {shown}{more}"
 
 
 def printable(text: str) -> str:
@@ -266,21 +266,21 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
         yield f"**It {said}.**{useless_text(verdicts.heldout)}"
         yield ""
     if not judge.agreement.is_unrated:
-        yield f"Judges `{judge.target}`, rated by people on {judge.human_scale};"
+        yield f"Scores `{judge.target}`, which raters gave on {judge.human_scale};"
     elif judge.agreement.discernment is not None:
-        yield "Made from texts without ratings, by its sensitivity to changes;"
+        yield "Compiled without ratings, by its sensitivity to changes;"
     else:
-        yield "Put together without ratings, so that nothing was learned;"
+        yield "Combined without ratings, so nothing was learned;"
     models = ", ".join(f"`{one}`" for one in judge.models)
     many = "models" if len(judge.models) > 1 else "model"
-    yield f"answers on {judge.scale}. Compiled with the {many} {models}."
+    yield f"its own scale is {judge.scale}. Compiled with the {many} {models}."
     if judge.models == ("offline",):
         yield "The offline model is a classical model of text quality, not a language model."
     yield f"Fingerprint `{judge.fingerprint}`."
     if judge.settings.get("complete") is False:
-        yield "**Incomplete**: the budget ended before the run that made this judge did."
+        yield "**Incomplete**: the budget ended before the compilation did."
     yield ""
-    yield "## Agreement with people"
+    yield "## Agreement with human ratings"
     yield ""
     if verdicts is not None:
         parts = {"uncompiled": verdicts.uncompiled, "heldout": verdicts.heldout}
@@ -297,7 +297,7 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
     if judge.rows:
         yield f"Rows: {', '.join(f'{count} {use}' for use, count in judge.rows.items())}."
     if judge.agreement.heldout:
-        yield "Sources of held-out rows were not used to choose; those of selection rows were."
+        yield "Held-out rows share no source with the rows that the judge was selected on."
     yield ""
     if isinstance(judge, SavedJudge):
         yield from front_lines(judge)
@@ -307,16 +307,16 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
         yield ""
     elif isinstance(judge, SavedComposite):
         yield from holder_lines(judge)
-    yield "`judge.json` is the judge; `prompts/` shows every question as text. Load it with"
+    yield "`judge.json` is the judge; `prompts/` shows every prompt as text. Load it with"
     yield '`judgesmith.load("FOLDER")` or score with `judgesmith score FOLDER INPUT -o OUT.jsonl`.'
     others = [name for name in judge.models if name != "offline"]
     if others:
-        yield "Texts go to a model with a network only if you name it: `--allow-model NAME`, or"
-        yield f"`allow_models=[...]`. This judge asks {', '.join(f'`{name}`' for name in others)}."
+        yield "Texts leave this machine only for models that you name: `--allow-model NAME`, or"
+        yield f"`allow_models=[...]`. This judge calls {', '.join(f'`{name}`' for name in others)}."
 
 
 def protocol_lines(judge: SavedJudge) -> Iterator[str]:
-    """Yield what a judge asks, and how its score is made."""
+    """Yield what a judge asks, and how it scores."""
     protocol = judge.protocol
     yield from _family_lines(protocol)
     for role, model in judge.roles.items():
@@ -325,9 +325,9 @@ def protocol_lines(judge: SavedJudge) -> Iterator[str]:
     if label := label_text(protocol):
         yield f"- label: {_on_one_line(label)}"
     if protocol.weighting == "probabilities":
-        yield "- its numbers are means of all that the model might have answered, by probability"
+        yield "- every number is the mean of the possible answers, weighted by their probability"
     if protocol.samples > 1:
-        yield f"- every question is asked {protocol.samples} times: the {protocol.reduction} counts"
+        yield f"- {protocol.samples} samples per prompt, reduced by their {protocol.reduction}"
     for name, shown in protocol.demonstrations.items():
         some = "" if protocol.nearest is None else f"the {protocol.nearest} nearest of "
         yield f"- demonstrations in `{name}`: {some}{len(shown)}"
@@ -350,7 +350,7 @@ def _importance_lines(judge: SavedJudge) -> Iterator[str]:
         known = [(name, v) for name, v in shares.items() if isinstance(v, int | float)]
         if told := ", ".join(f"{name} {share:.0%}" for name, share in known):
             by = _on_one_line(str(one.get("objective", "the objective")))
-            yield f"- what told judges of the search apart by {by}, by PED-ANOVA: {told}"
+            yield f"- most important choices of the search for {by} (PED-ANOVA): {told}"
 
 
 def _rubric_lines(rubric: Rubric) -> Iterator[str]:
@@ -410,7 +410,7 @@ def _family_lines(protocol: JudgeConfig) -> Iterator[str]:
 def _choices_text(protocol: ActiveCriticConfig) -> str:
     chosen = []
     if protocol.criteria_calls == "separate":
-        chosen.append("every criterion in a call of its own")
+        chosen.append("one call per criterion")
     if protocol.overall == "mean":
         chosen.append("no overall question")
     if protocol.variant != "vanilla" and protocol.explain != "before":
@@ -426,7 +426,7 @@ def decision_text(decision: Decision) -> str:
     left = ""
     if decision.abstain is not None:
         low, high = (min(max(one, 0.0), 1.0) for one in decision.abstain)
-        left = f"; from {low:.3f} to {high:.3f} people decide"
+        left = f"; from {low:.3f} to {high:.3f} it abstains"
     why = f", by {decision.why}" if decision.why else ""
     return f"{good} from {decision.threshold:.3f} on{why}{left}"
 

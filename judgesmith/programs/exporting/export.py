@@ -64,7 +64,7 @@ def about_lines(saved: AnySaved) -> Iterator[str]:
     if saved.agreement.is_unrated:
         yield "It was made without ratings."
     else:
-        yield printable(f"It judges {saved.target!r}, which people rated on {saved.human_scale}.")
+        yield printable(f"It scores {saved.target!r}, rated on {saved.human_scale}.")
     yield printable(f"Scores are on {saved.scale}; compiled with {', '.join(saved.models)}.")
     part, headline = saved.agreement.best_known
     for level, estimates in headline.items():
@@ -72,9 +72,9 @@ def about_lines(saved: AnySaved) -> Iterator[str]:
             f"{name} {one.text()}" for name, one in (estimates or {}).items() if one is not None
         )
         if said:
-            yield printable(f"Agreement with people, {part}, {level} level: {said}.")
+            yield printable(f"Agreement with human ratings, {part}, {level} level: {said}.")
     if not headline:
-        yield "Its agreement with people was not measured."
+        yield "Its agreement with human ratings was not measured."
     yield LICENCE
 
 

@@ -409,14 +409,14 @@ def inference_steps(
         record.batches.append(own)
         was_read = yield from _learn(record, own)
         if record.is_full:
-            record.notes.append(f"{_after(record)} enough sets were made.")
+            record.notes.append(f"rubric inference {_after(record)}: enough sets of criteria.")
             break
         if number == settings.batches:
             break
         if number >= _IN_VAIN and not (record.descriptions or record.sets):
             break
         if was_read and record.has_begun and (yield from _is_complete(record)):
-            record.notes.append(f"{_after(record)} the model found them complete.")
+            record.notes.append(f"rubric inference {_after(record)}: nothing new.")
             break
     _refuse_nothing(record)
     yield from _settle_task(record)
@@ -584,4 +584,4 @@ def _refuse_nothing(record: InferenceRecord) -> None:
 
 
 def _after(record: InferenceRecord) -> str:
-    return f"after batch {record.batches[-1].number} of at most {record.settings.batches},"
+    return f"stopped after {record.batches[-1].number} of {record.settings.batches} batches"

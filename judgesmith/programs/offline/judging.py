@@ -48,61 +48,61 @@ from judgesmith.signatures.items import text_key
 from judgesmith.signatures.scale import PERCENT, Scale, percent_of, read_level
 
 _SHARE = {
-    "new_bigrams": "{:.0f} % of its word pairs are not in the source",
-    "known_content": "{:.0f} % of its content words are in the source",
-    "known_words": "{:.0f} % of its words are in the source",
-    "recombined": "{:.0f} % of its word pairs join words that the source keeps apart",
-    "coverage": "{:.0f} % of it is copied in runs of three words or more",
-    "recall_content": "it holds {:.0f} % of the source's content words",
-    "salient_recall": "it holds {:.0f} % of the words the source uses most",
-    "similarity": "it shares {:.0f} % of its word pairs with the source",
-    "kept_names": "{:.0f} % of the source's names are kept",
-    "small_names": "{:.0f} % of the names it keeps have lost their capital",
-    "kept_numbers": "{:.0f} % of the source's numbers are kept",
-    "sentence_again": "up to {:.0f} % of a sentence was said before",
-    "repeated_bigrams": "{:.0f} % of its word pairs are repetitions",
-    "repeated_trigrams": "{:.0f} % of its runs of three words are repetitions",
-    "repeated_words": "{:.0f} % of its content words are repetitions",
-    "long_words": "{:.0f} % of its words have eight letters or more",
-    "short_sentences": "{:.0f} % of its sentences have fewer than four words",
-    "lower_start": "{:.0f} % of its sentences begin without a capital",
-    "context_bigrams": "{:.0f} % of its word pairs come from the context",
-    "last_turn": "{:.0f} % of its content words take up the last turn",
-    "slots_covered": "{:.0f} % of the given values are mentioned",
-    "additions": "{:.0f} % of its content words answer to no given value",
-    "cohesion": "neighbouring sentences share {:.0f} % of their content words",
-    "centrality": "its words are distributed like the source's to {:.0f} %",
-    "position": "what it takes from the source stands {:.0f} % of the way in, on average",
-    "left_hard": "of long sentences, {:.0f} % was left as it was",
-    "same_people": "{:.0f} % of its pronouns fit the people of the source",
-    "sentence_support": "its sentences have {:.0f} % of their words from one of the source's",
-    "backwards": "{:.0f} % of its sentences go back in the source",
-    "taken_up": "{:.0f} % of its rare words are the source's",
-    "misspelled": "{:.0f} % of its words are misspelled",
-    "shared_parts": "{:.0f} % of its content words stand in several parts of the source",
+    "new_bigrams": "{:.0f}% of its word pairs are not in the source",
+    "known_content": "{:.0f}% of its content words are in the source",
+    "known_words": "{:.0f}% of its words are in the source",
+    "recombined": "{:.0f}% of its word pairs join words that are apart in the source",
+    "coverage": "{:.0f}% of it is copied in runs of three words or more",
+    "recall_content": "it contains {:.0f}% of the source's content words",
+    "salient_recall": "it contains {:.0f}% of the source's most frequent words",
+    "similarity": "it shares {:.0f}% of its word pairs with the source",
+    "kept_names": "{:.0f}% of the source's names are kept",
+    "small_names": "{:.0f}% of the names it keeps have lost their capital",
+    "kept_numbers": "{:.0f}% of the source's numbers are kept",
+    "sentence_again": "up to {:.0f}% of a sentence repeats an earlier one",
+    "repeated_bigrams": "{:.0f}% of its word pairs are repetitions",
+    "repeated_trigrams": "{:.0f}% of its runs of three words are repetitions",
+    "repeated_words": "{:.0f}% of its content words are repetitions",
+    "long_words": "{:.0f}% of its words have eight letters or more",
+    "short_sentences": "{:.0f}% of its sentences have fewer than four words",
+    "lower_start": "{:.0f}% of its sentences begin without a capital",
+    "context_bigrams": "{:.0f}% of its word pairs come from the context",
+    "last_turn": "{:.0f}% of its content words occur in the last turn",
+    "slots_covered": "{:.0f}% of the given values are mentioned",
+    "additions": "{:.0f}% of its content words match no given value",
+    "cohesion": "neighbouring sentences share {:.0f}% of their content words",
+    "centrality": "its word distribution is {:.0f}% similar to the source's",
+    "position": "its words from the source are {:.0f}% of the way into it on average",
+    "left_hard": "{:.0f}% of the long sentences is unchanged",
+    "same_people": "{:.0f}% of its pronouns fit the persons in the source",
+    "sentence_support": "{:.0f}% of the words of its sentences are in one sentence of the source",
+    "backwards": "{:.0f}% of its sentences break the order of the source",
+    "taken_up": "{:.0f}% of its rare words are in the source",
+    "misspelled": "{:.0f}% of its words are misspelled",
+    "shared_parts": "{:.0f}% of its content words are in several parts of the source",
 }
 _LOG_COUNT = {
     "density": "it copies in runs of about {:.0f} words",
     "longest_copy": "its longest copied run has {:.0f} words",
-    "pieces": "separate pieces copied: {:.0f}",
+    "pieces": "separately copied pieces: {:.0f}",
     "content_words": "it has {:.0f} different content words",
     "words": "it has {:.0f} words",
     "sentence_words": "its sentences have {:.0f} words on average",
     "longest_sentence": "its longest sentence has {:.0f} words",
-    "figures": "figures given: {:.0f}",
-    "unknown_names": "names not in the material: {:.0f}",
-    "unknown_numbers": "numbers not in the material: {:.0f}",
-    "new_content": "it brings {:.0f} content words of its own",
+    "figures": "numbers: {:.0f}",
+    "unknown_names": "names that are not in the source: {:.0f}",
+    "unknown_numbers": "numbers that are not in the source: {:.0f}",
+    "new_content": "content words that are not in the source: {:.0f}",
     "context_words": "it uses {:.0f} content words of the context",
-    "stutter": "words or pairs written twice running: {:.0f}",
-    "dangling": "sentences that break off on a function word: {:.0f}",
-    "doubled_marks": "punctuation marks that collide: {:.0f}",
+    "stutter": "doubled words or word pairs: {:.0f}",
+    "dangling": "sentences that end on a function word: {:.0f}",
+    "doubled_marks": "doubled punctuation marks: {:.0f}",
     "placeholders": "placeholders or stray marks: {:.0f}",
-    "broken_pairs": "neighbouring words that do not go together: {:.0f}",
-    "questions": "questions it asks: {:.0f}",
-    "denials": "denials that the material does not have: {:.0f}",
-    "unlinked": "words that point back to nothing, names in full too late: {:.0f}",
-    "slots_missing": "given values not mentioned: {:.0f}",
+    "broken_pairs": "neighbouring words that do not fit together: {:.0f}",
+    "questions": "questions: {:.0f}",
+    "denials": "negations that are not in the source: {:.0f}",
+    "unlinked": "references without an antecedent: {:.0f}",
+    "slots_missing": "omitted values: {:.0f}",
 }
 _PLAIN = {
     "ease": "its reading ease is {:.0f}",
@@ -112,8 +112,8 @@ _PLAIN = {
     "commas": "it has {:.2f} commas per word",
 }
 _FLAG = {
-    "unfinished": ("it ends as a sentence should", "it stops without an end"),
-    "unbalanced": ("brackets and quotations close", "a bracket or quotation does not close"),
+    "unfinished": ("it ends with a complete sentence", "it ends in the middle of a sentence"),
+    "unbalanced": ("brackets and quotations are closed", "a bracket or quotation is not closed"),
 }
 _QUOTED = 3
 _QUOTED_LETTERS = 40
@@ -150,11 +150,11 @@ def quoted_facts(features: FeatureVector, facets: Mapping[Facet, float]) -> list
     """Return what can be pointed at in the text, for the facets that matter."""
     found = []
     if features.unsupported and "support" in facets:
-        found.append(f"not found in the material: {_quoted(features.unsupported)}")
+        found.append(f"not in the source: {_quoted(features.unsupported)}")
     if features.missing and ("coverage" in facets or "support" in facets):
         found.append(f"not mentioned: {_quoted(features.missing)}")
     if features.repeated and ("flow" in facets or "brevity" in facets):
-        found.append(f"said more than once: {_quoted((features.repeated,))}")
+        found.append(f"repeated: {_quoted((features.repeated,))}")
     return found
 
 
@@ -169,11 +169,11 @@ def explain(features: FeatureVector, weights: Mapping[Facet, float]) -> str:
     against, favour = telling_facts(features, weights)
     parts = quoted_facts(features, weights)
     if against:
-        parts.append(f"against it: {against}")
+        parts.append(f"weakness: {against}")
     if favour:
-        parts.append(f"in its favour: {favour}")
+        parts.append(f"strength: {favour}")
     if not parts:
-        parts.append("nothing countable sets it apart")
+        parts.append("no counted feature stands out")
     if features.script:
         parts.append(f"note: {features.script}")
     text = "; ".join(parts)
@@ -435,7 +435,7 @@ def _verdict(features: FeatureVector, by_name: Mapping[str, float]) -> str:
     if by_name:
         lowest = min(by_name, key=by_name.__getitem__)
         name = " ".join(re.findall(r"\w+", lowest))[:60]
-        text += f" Improve {name} first, at {by_name[lowest]:g} the lowest of the assessments."
+        text += f" Its lowest criterion is {name} ({by_name[lowest]:g})."
     return text
 
 

@@ -100,7 +100,7 @@ def app(
 
     made: FastAPI = fastapi.FastAPI(
         title="Judgesmith",
-        description="Judges that score texts as people do.",
+        description="Judges that were compiled from human ratings.",
         version=version("judgesmith"),
         docs_url=None,  # those pages load scripts from elsewhere
         redoc_url=None,

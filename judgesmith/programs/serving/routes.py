@@ -156,7 +156,7 @@ class Row(BaseModel):
     errors: list[ErrorSpan] = Field(description="stretches of the response, with character places")
     problem: str | None = Field(description="why there is no score; null if and only if there is")
     judge: str = Field(description="the judge's fingerprint")
-    target: str | None = Field(description="what people rated when the judge was made")
+    target: str | None = Field(description="the rated criterion that the judge was compiled for")
 
 
 class Rows(BaseModel):

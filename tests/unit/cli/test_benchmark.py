@@ -182,7 +182,9 @@ def test_a_criterion_that_lacks_a_rating_is_left_out_before_anything_is_asked(ru
     assert kept_and_dropped(folder) == ({"fluency"}, {"relevance": ("no_human_rating", [2])})
     # Not a call for what is left out.
     assert done.json["calls"] == alone.json["calls"] > 0
-    note = "note: relevance is left out: people gave no text the rating 2, and nothing else can "
+    note = (
+        "note: relevance is left out: no response has the rating 2 in human ratings, and nothing "
+    )
     assert note in done.err
     assert "--scale relevance=LOW..HIGH" in done.err
 
@@ -199,7 +201,10 @@ def test_a_criterion_without_an_anchor_is_left_out_and_the_rest_is_built(
     done = run("benchmark", data, "-o", "bench", *SMALL, *rater)
     assert done.status == 0, done.err
     assert kept_and_dropped(folder) == ({"fluency"}, {"relevance": ("no_anchor", [2])})
-    assert "note: relevance is left out: people and the rater together find no text" in done.out
+    assert (
+        "note: relevance is left out: human ratings and the model together find no response"
+        in done.out
+    )
     # Of two criteria twelve texts each are rated, and none of that is asked again.
     assert server.counts()["requests"] == 24
     again = run("benchmark", data, "-o", "bench", *SMALL, *rater)

@@ -136,7 +136,7 @@ def test_a_distance_as_long_as_the_scale_is_refused_before_anything_is_asked(run
         "4",
     )
     assert refused.status == 2
-    assert "scores on 1..5 always lie within 4 points of people" in refused.err
+    assert "scores on 1..5 are always within 4 points of the human ratings" in refused.err
     assert not list(folder.iterdir())
 
 

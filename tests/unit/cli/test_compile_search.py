@@ -215,7 +215,7 @@ def test_a_judge_is_made_and_its_search_is_kept_beside_the_ledger(run, data, fol
     searches = folder / ".judgesmith" / "searches"
     run_id = json.loads((folder / "judge" / "judge.json").read_text())["settings"]["run"]
     assert {one.name for one in searches.iterdir()} >= {f"{run_id}.journal", f"{run_id}.jsonl"}
-    assert " calls, " in done.err
+    assert " calls and " in done.err
     assert "the estimate was about" in done.err
 
 
@@ -268,7 +268,7 @@ def test_options_about_examples_are_refused_as_there_are_none(texts, capsys, opt
 def test_options_of_a_search_by_ratings_are_refused_as_there_are_none(texts, capsys, option):
     given = ("compile", texts, "-o", "judge", "--objective", "d_avg", *option.split())
     assert main(given) == 2
-    said = f"{option.split()[0]} is about agreement with people, which takes ratings"
+    said = f"{option.split()[0]} needs ratings, and"
     assert said in capsys.readouterr().err
 
 
@@ -346,7 +346,7 @@ def test_every_row_is_accounted_for_and_no_question_is_asked_three_times(
     n_scored = sum(done.json[part]["dataset"]["q"]["n"] for part in ("selection", "heldout"))
     assert rows["unscored"] > 0
     assert n_scored + rows["unscored"] == rows["select"] + rows["heldout"]
-    assert "without a score count in no agreement" in done.err
+    assert "unscored rows are excluded from agreement" in done.err
 
     again = run(*command)
     assert again.json == done.json | {"calls": 0, "notes": []}

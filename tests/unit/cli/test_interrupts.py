@@ -279,7 +279,7 @@ def test_people_are_told_that_the_budget_ended(run, data, on_server):
     assert "nothing was saved; rerun with a larger budget to resume." in done.out
     done = run(*command, 20)
     assert "the budget ended after 1 of 3 sets of demonstrations." in done.out
-    assert "this judge is incomplete" in done.out
+    assert "the judge is incomplete" in done.out
     assert "Saved in judge" in done.out
     assert "**Incomplete**" in run("show", "judge").out
     run(*command, FULL)

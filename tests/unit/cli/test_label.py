@@ -216,7 +216,7 @@ def test_errors_are_held_against_what_people_marked(run, folder, write):
     ]
     write(items, lambda item: marking.marked(item.response, (0, 5)))
     out = run(*PLANTED, "--rows", "0").out
-    assert "Places beside what people marked" in out
+    assert "Places beside what raters marked" in out
     assert "half credit for severity" in out
     assert "Number and severity, whatever the place" in out
     data = folder / "data.jsonl"

@@ -114,14 +114,14 @@ def test_a_plain_mean_needs_no_ratings(run, judges, folder):
     assert [done.json[name] for name in nothing] == [None] * len(nothing)
     assert (done.json["rows"]["unrated"], done.json["rows"]["select"]) == (32, 0)
     assert done.json["weights"] == {"critic": 0.5, "direct": 0.5}
-    assert "these texts have no ratings, so nothing is known" in done.err
+    assert "the data has no ratings, so the panel's agreement" in done.err
     assert run(*start, "--json").json == done.json | {"calls": 0}
     told = run("panel", *judges, "texts.jsonl", "-o", "told", "--score", "median").out
-    assert "texts: nothing is known of agreement with people" in told
+    assert "texts: agreement with human ratings is unknown" in told
     assert "Agreement" not in told
     card = (folder / "panel" / "README.md").read_text()
     assert "rated by people" not in card
-    assert "Put together without ratings" in card
+    assert "Combined without ratings" in card
     assert "It was made without ratings, so nothing is known of it." in card
     saved = load_saved(folder / "panel")
     assert (saved.weights.middle, len(saved.golden)) == ("median", 20)
@@ -159,7 +159,7 @@ def test_a_panel_is_chosen_by_what_it_notices_without_ratings(run, judges, folde
     assert "it was selected by its sensitivity to changes" in done.err
     assert run(*start, "--json").json == done.json | {"calls": 0}
     card = (folder / "panel" / "README.md").read_text()
-    assert "Made from texts without ratings, by its sensitivity" in card
+    assert "Compiled without ratings, by its sensitivity" in card
     assert "| changes | D | validation | best_member | heldout | gain |" in card
     saved = load_saved(folder / "panel")
     assert (str(saved.scale), saved.weights.slope) == ("0..100", 100)

@@ -468,8 +468,8 @@ def test_it_is_ready_for_json():
 @pytest.mark.parametrize(
     ("rated", "given", "message"),
     [
-        ([(4, 4), (2, 2)], [1, 0], "people rated both texts alike in all 2 pairs on overall"),
-        ([(4, None), (None, 2)], [1, 0], "none of 2 pairs has two texts that people rated"),
+        ([(4, 4), (2, 2)], [1, 0], "both responses have equal ratings in all 2 pairs on overall"),
+        ([(4, None), (None, 2)], [1, 0], "none of 2 pairs has two responses with ratings of"),
         ([(4, 1), (1, 2)], [NAN, NAN], "m gave no answer on any rated pair, of 2."),
     ],
 )

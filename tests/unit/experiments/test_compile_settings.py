@@ -270,10 +270,10 @@ def test_a_judges_own_scale_is_laid_on_peoples():
     ("values", "human", "scale", "why"),
     [
         ([20 * v for v in JUDGE], HUMAN, None, "scores from 20 to 100 are not on the judge's own"),
-        (JUDGE, [((1, 2), 5), *HUMAN[1:]], None, "people's values are not all whole points of 1"),
-        (JUDGE, HUMAN, Scale(low=0, high=100), "people's scale 0..100 has no levels, or more"),
-        (JUDGE, HUMAN, Scale(low=0.5, high=5.5), "people's scale 0.5..5.5 has no levels"),
-        (JUDGE, HUMAN, Scale(low=1, high=5, higher_is_better=False), "people count faults, on"),
+        (JUDGE, [((1, 2), 5), *HUMAN[1:]], None, "not all human ratings are whole points of 1"),
+        (JUDGE, HUMAN, Scale(low=0, high=100), "the raters' scale 0..100 has no levels, or more"),
+        (JUDGE, HUMAN, Scale(low=0.5, high=5.5), "the raters' scale 0.5..5.5 has no levels"),
+        (JUDGE, HUMAN, Scale(low=1, high=5, higher_is_better=False), "raters count faults, on"),
     ],
 )
 def test_where_there_is_no_kappa_it_says_why(values, human, scale, why):
@@ -509,9 +509,9 @@ def test_a_rubric_that_leaves_many_rows_without_a_score_loses(chosen, parts):
 def test_what_was_compared_is_on_record(chosen):
     _, work = chosen(0.2, 5.0)
     assert [one["taken"] for one in work.history] == [True, False]
-    assert "the general task and criteria were taken: q " in work.notes[0]
+    assert "selected the general rubric: q " in work.notes[0]
     _, work = chosen(5.0, 0.2)
-    assert "the inferred task and criteria were taken: q " in work.notes[0]
+    assert "selected the inferred rubric: q " in work.notes[0]
 
 
 # rubrics

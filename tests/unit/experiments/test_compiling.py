@@ -163,7 +163,7 @@ def test_a_budget_spent_on_answers_that_nobody_can_read_is_a_fault(
         compile_judge(data_compiling, GIVEN, lm=lm)
     said = str(caught.value)
     assert not caught.value.spent
-    assert "could be read, for example: the criteria have no scores" in said
+    assert "could be parsed, for example: the criteria have no scores" in said
     if with_ledger:
         assert said.index("of the few-shot pool") < said.index("of the validation rows")
         assert said.index("× the criteria have no scores") < said.index("× not asked")
@@ -223,7 +223,7 @@ def test_held_out_rows_that_taught_the_rubric_are_told_and_count_as_seen(data_co
     )
     found = compile_judge(data_compiling, settings, lm=model(ledger=None))
     (note,) = [note for note in found.notes if "rubric was inferred" in note]
-    assert f"inferred from 3 of the {len(held)} rows held out" in note
+    assert f"inferred from 3 of the {len(held)} test rows" in note
     assert set(found.saved.seen["rubric"]) == {*held[:3], "elsewhere"}
     again = evaluate_judge(found.saved, data_compiling, seed=0)
     assert again.n_unseen == len(held) - 3
@@ -241,7 +241,7 @@ def test_rows_that_cannot_be_judged_are_counted_and_left_out(data_compiling, scr
     assert 0 < rows["unscored"] < rows["select"] + rows["heldout"]
     n_scored = found.heldout["dataset"]["pearson"].n + found.selection["dataset"]["pearson"].n
     assert n_scored == rows["select"] + rows["heldout"] - rows["unscored"]
-    assert "rows without a score count in no agreement." in found.notes
+    assert "unscored rows are excluded from agreement." in found.notes
 
 
 class TestObjectivesThatAreFunctions:
@@ -283,7 +283,7 @@ def judged(**columns):
 def test_criteria_that_are_always_scored_alike_are_told_and_others_not():
     notes = list(criteria_notes(judged(wit=[1, 2, 3], tone=[1, 2, 3], use=[3, 2, 1]), None))
     assert len(notes) == 1
-    assert notes[0].startswith("wit and tone got the same score on every one of 3 rows")
+    assert notes[0].startswith("wit and tone have the same score on all 3 rows")
 
 
 @pytest.mark.parametrize("columns", [{"a": [1, 2], "b": [1, 3]}, {"a": [5, 5], "b": [5, 5]}, {}])
@@ -297,7 +297,9 @@ def test_a_criterion_that_runs_against_people_is_told():
     turned = judged(fluency=[100 - 20 * one for one in said])
     reports = criterion_reports(data, range(len(data)), turned, rng=np.random.default_rng(0))
     (note,) = criteria_notes(turned, reports)
-    assert note.startswith("on fluency the judge's scores fall where people's rise (Pearson -1.00")
+    assert note.startswith(
+        "on fluency the judge's scores fall where human ratings rise (Pearson -1.00"
+    )
 
 
 def test_a_condition_that_is_missed_is_told_with_what_came():
@@ -310,7 +312,7 @@ def test_a_condition_that_is_missed_is_told_with_what_came():
     assert found.objective.name == str(objective)
     missed = [note for note in found.notes if "is not met" in note]
     assert len(missed) == 1
-    assert missed[0].startswith("ties >= 0.99 is not met on the test rows: it is 0.")
+    assert missed[0].startswith("ties >= 0.99 is not met on the test rows: the value is 0.")
 
 
 # What is kept of a search: luck is not, a gain is; through the public door.
@@ -380,7 +382,7 @@ def test_its_promises_are_held_against_rows_that_are_in_neither(data_calibrating
     assert report["n"] == 60
     assert 0.5 < report["covered"] <= 1
     assert report["kept"] == 1
-    assert any("held out" in note for note in found.notes)
+    assert any("test rows" in note for note in found.notes)
 
 
 def test_too_few_rows_are_refused_before_anything_is_asked(data_calibrating):
@@ -476,7 +478,7 @@ def test_what_was_learned_of_another_scale_is_left_out_and_told(data_starting, e
     settings = QUICK_STARTING.model_copy(update={"learn_weights": False})
     found = compile_judge(ten, settings, earlier=earlier, lm=model(ledger=None))
     assert found.saved.protocol.aggregation.kind == "overall"
-    assert any("answers on 1..5 and people rated on 2..10" in note for note in found.notes)
+    assert any("answers on 1..5 and the ratings are on 2..10" in note for note in found.notes)
 
 
 def test_its_targets_are_taken_over_unless_others_are_named(data_starting, earlier):

@@ -97,7 +97,7 @@ def test_counted_faults_are_asked_for_by_their_absence():
     assert typos.name == "typos"
     assert typos.definition.startswith("Is the response free of typos")
     assert fluency == known_criterion("fluency")
-    assert "people counted faults on typos and fluency" in found.notes[-1]
+    assert "raters counted faults on typos and fluency" in found.notes[-1]
 
 
 @for_each(
@@ -127,7 +127,7 @@ def test_names_that_a_rubric_cannot_hold_are_refused_and_the_way_out_is_named(na
 @for_each(
     ("names", "given", "said"),
     [
-        (("overall",), None, "only overall is rated in toy, so there are no criteria of people"),
+        (("overall",), None, "only overall is rated in toy, so there are no rated criteria"),
         ((), None, r"nothing is rated in toy.*--map fluency=COLUMN.*--rubric"),
         (("fluency",), ["fluensy"], r"no ratings of 'fluensy' in toy; there is fluency; did you"),
         (("fluency",), ["Fluency", "fluency"], "fluency is named more than once"),

@@ -266,7 +266,7 @@ class TestWithoutAnyRating:
         assert again == compiled.saved
         assert json.dumps(again.agreement.plain, allow_nan=False)
         card = judge_card(again)
-        assert "Made from texts without ratings" in card
+        assert "Compiled without ratings" in card
         assert "Kept for the report: truncation." in card
 
     def test_no_more_is_asked_than_was_announced(self, unrated, lm, compiled):
@@ -275,14 +275,14 @@ class TestWithoutAnyRating:
 
     def test_a_reader_is_told(self, compiled):
         told = " ".join(compiled.notes)
-        assert "these texts have no ratings" in told
-        assert "agreed better with people" not in told
+        assert "the data has no ratings" in told
+        assert "agreed better" not in told
         assert "made by rules" in told
 
     def test_agreement_and_criteria_of_people_are_refused(self, unrated):
         for update, said in (
             ({"objective": "q + d_min"}, "bare has no ratings"),
-            ({"criteria": "human"}, "no criteria can be inferred"),
+            ({"criteria": "human"}, "criteria cannot be inferred"),
             ({"target": ("wit",)}, "the judge gives no score on wit"),
         ):
             with pytest.raises(ValueError, match=said):
@@ -392,8 +392,8 @@ def test_kinds_stand_under_their_levels_and_say_whether_they_were_noticed():
         ENTITIES.name,
     ]
     verdicts = {row[0]: row[1] for row in rows if len(row) > 1}
-    assert verdicts[TYPOS.name] == "noticed"
-    assert verdicts[ENTITIES.name] == "not noticed"
+    assert verdicts[TYPOS.name] == "detected"
+    assert verdicts[ENTITIES.name] == "missed"
     assert verdicts[PADDING.name] == "false alarm"
     assert all(len(row) in (1, len(kind_header(experts=False))) for row in rows)
 
@@ -416,7 +416,7 @@ def test_conclusions_name_what_was_not_noticed_preferred_and_punished():
     said = conclusions(found_in_discernment_text(planted(given, losses), given))
     assert said == [
         "the judge prefers damage: character_typos/minor scores higher than the originals.",
-        "not noticed (D below 1 on these 40 originals): fictional_entities/minor.",
+        "missed (D below 1 on these 40 originals): fictional_entities/minor.",
         "false alarms: padding lowers scores, and harms no text.",
     ]
 

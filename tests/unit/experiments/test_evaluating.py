@@ -228,7 +228,7 @@ def test_what_compares_sources_is_undefined_of_ranks(data_evaluating):
     besides = told["besides"]
     assert besides["pairs"]["dataset"]["value"] is None
     assert besides["pairs"]["sample"]["value"] is not None
-    assert besides["no_kappa"] == "a rank within a source is no point of people's scale"
+    assert besides["no_kappa"] == "a rank within a source is not a point of the raters' scale"
     assert besides["concordance"] is None
 
 

@@ -64,7 +64,7 @@ def test_a_front_is_ready_to_be_taken_and_told_by_the_trials(found):
     assert knee.agreement.plain["selection"] == found.saved.agreement.plain["selection"]
     said = " ".join(found.notes)
     numbers = ", ".join(str(one.number) for one in found.saved.front)
-    assert f"number {numbers}" in said
+    assert f"candidate{'s' * (len(found.saved.front) > 1)} {numbers}" in said
     trials = {x["number"]: x for x in found.saved.history if x["stage"] == "protocol"}
     for one in found.saved.front:
         for name, value in one.values.items():
@@ -391,7 +391,7 @@ def test_of_english_texts_only_task_inference_needs_a_word():
     english = items((ENGLISH, ENGLISH))
     assert offline_notes(english, "offline", inferred=False) == []
     (note,) = offline_notes(english, "offline", inferred=True)
-    assert "in English" in note
+    assert "English" in note
     assert offline_notes([], "offline", inferred=False) == []
 
 

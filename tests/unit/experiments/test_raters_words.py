@@ -100,9 +100,9 @@ def test_guidelines_are_inferred_from_training_rows_and_told(found):
     by_name = {f"row {place + 1}, {one.source_id}": one.key for place, one in enumerate(dataset)}
     assert all(by_name[name] in taught for name in rows)
     assert all(len(one.rows) > 1 for one in rubric.guidelines)
-    assert any("They fixed" in note for note in result.notes)
+    assert any("Together they fixed" in note for note in result.notes)
     for number, one in enumerate(rubric.guidelines, start=1):
-        (note,) = (x for x in result.notes if x.startswith(f"guideline {number}, beside"))
+        (note,) = (x for x in result.notes if x.startswith(f"guideline {number}, added to"))
         fixed, broken = (int(x) for x in note.split(":")[0].split() if x.isdigit())
         assert fixed > broken
         assert note.endswith(one.text)

@@ -68,10 +68,10 @@ def test_a_search_tells_every_configuration_and_what_was_taken(usual):
     assert [one["demonstrations"] for one in first] == ["0", "3", "3"]
     said = " ".join(usual.notes)
     assert "6 of " in said
-    assert "where all of them on all rows would have been" in said
+    assert "rows scored in place of" in said
     taken = usual.saved.agreement.plain["confirmation"]["taken"]
-    assert ("the search keeps the baseline" in said) == (taken == 0)
-    assert not taken or f"taken was number {taken}, " in said
+    assert ("kept the baseline" in said) == (taken == 0)
+    assert not taken or f"selected candidate {taken}, " in said
 
 
 def files_in(folder):
@@ -241,10 +241,10 @@ def test_under_conditions_a_value_is_not_told_as_that_of_the_aim():
 def test_a_leader_that_may_be_lucky_is_told_and_the_judge_stays():
     found = confirmation(2, passed=False, p_value=0.31)
     said = told(ended(trial(0, 1.0), trial(2, 1.4), found=found))
-    assert "the search keeps the baseline: the best was number 2, answers 1-5" in said
-    assert "p 0.310 over 5 compared), which may be luck" in said
-    assert "a usual outcome" in said
-    assert "taken was" not in said
+    assert "kept the baseline: the best was candidate 2, answers 1-5" in said
+    assert "p 0.310 over 5 compared), which may be chance" in said
+    assert "common with few rows" in said
+    assert "selected" not in said
 
 
 @pytest.mark.usefixtures("_without_importances")
@@ -405,7 +405,7 @@ def found(settings, lm):
 def test_balanced_wordings_are_tried_told_and_no_dearer_than_estimated(found, settings, lm):
     told = " ".join(found.notes)
     assert "wordings of instructions were tried on" in told
-    assert "made by rule: the offline model writes none" in told
+    assert "made by rules: the offline model writes none" in told
     tried = [one for one in found.saved.history if one["stage"] == "balanced"]
     assert tried[0]["value"] < 0
     assert tried[1]["changed"] == "instructions:whole"
@@ -538,9 +538,9 @@ def test_a_search_of_judges_that_rank_is_bounded_by_the_pairs_there_are(data_est
 @pytest.mark.parametrize(
     ("gain", "error", "amount", "said"),
     [
-        (0.2, 0.1, 0.75, "75% of the way from overall to criteria"),
-        (0.1, 0.1, 0.0, "as before (overall): the best other way (criteria)"),
-        (0.1, float("nan"), 0.0, "standard error undefined, which may be luck"),
+        (0.2, 0.1, 0.75, "75% of the step from overall to criteria"),
+        (0.1, 0.1, 0.0, "kept the aggregation overall: the best other one (criteria)"),
+        (0.1, float("nan"), 0.0, "standard error undefined, which may be chance"),
         (float("inf"), float("nan"), 1.0, None),
     ],
 )

@@ -375,7 +375,7 @@ def test_a_winner_without_a_value_is_worse_than_a_start_with_one():
     found = both(by_place, constant)
     assert found.to_dict()["value"] is None
     assert found.worse
-    assert "and undefined for the winner" in found.note("pearson")
+    assert "the winner's undefined" in found.note("pearson")
     assert not both(constant, constant).worse
 
 
@@ -391,7 +391,9 @@ def test_a_compilation_keeps_the_start_where_weights_make_it_better(monkeypatch,
     monkeypatch.setitem(SEARCHES, "protocol", another)
     compiled = compile_judge(data, settings, lm=model(ledger=None))
     assert compiled.saved.protocol.samples == (1 if kept == "start" else 3)
-    assert any("baseline is the better judge" in one for one in compiled.notes) == (kept == "start")
+    assert any("kept the prompt of the baseline" in one for one in compiled.notes) == (
+        kept == "start"
+    )
     assert compiled.saved.agreement.plain["confirmation"]["weighed"] == {
         "value": value,
         "before": 0.5,

@@ -273,7 +273,7 @@ def of_nothing():
         (3, "an objective is a text such as 'q', f.ratings, scores., .*; got 3"),
         (Agreement, "an objective is a text such as 'q', .*; got <class"),
         (lambda table: 1 / 0, "objective <lambda> raised ZeroDivisionError on a table of"),
-        ("kappa", "kappa needs 11 levels or fewer; people gave [0-9]+ different"),
+        ("kappa", "kappa needs 11 levels or fewer; raters gave [0-9]+ different"),
     ],
 )
 def test_what_is_no_objective_is_refused_before_the_first_call(search, objective, message):

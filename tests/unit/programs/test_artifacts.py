@@ -713,7 +713,7 @@ def test_where_a_panel_is_expected_one_judge_is_refused(tmp_path):
 def test_its_card_tells_of_weights_calibration_and_members():
     card = judge_card(saved_calibrated(saved_panel()))
     assert "# A calibrated judge" in card
-    assert "- interval: 0.5 points to either side" in card
+    assert "- interval: ±0.5 points" in card
     assert "- judge: direct" in card
     card = judge_card(saved_panel())
     assert "| critic | 0.667 | 0..100 | offline |" in card

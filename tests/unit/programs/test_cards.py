@@ -56,7 +56,7 @@ LEARNED = Aggregation(
             {"shown": "a"},
             {},
             [
-                "Judges `overall`, rated by people on 1..5;\nanswers on 0..100.",
+                "Scores `overall`, which raters gave on 1..5;\nits own scale is 0..100.",
                 "not a language model",
                 "- task: Judge a summary. It was written for a newspaper.",
                 "- **fluency**: Is it well written?",
@@ -70,8 +70,7 @@ LEARNED = Aggregation(
             ALONE,
             {},
             [
-                "- variant: fine, every criterion in a call of its own, no overall question, "
-                "explanations last\n",
+                "- variant: fine, one call per criterion, no overall question, explanations last\n",
                 "- score: the mean of the criteria\n",
             ],
         ),
@@ -86,12 +85,12 @@ LEARNED = Aggregation(
         (
             {"weighting": "probabilities"},
             {},
-            ["- its numbers are means of all that the model might have answered, by probability"],
+            ["- every number is the mean of the possible answers, weighted by their probability"],
         ),
         (
             {"samples": 3, "reduction": "median"},
             {},
-            ["- every question is asked 3 times: the median counts"],
+            ["- 3 samples per prompt, reduced by their median"],
         ),
         (
             {"variant": "vanilla"},
@@ -100,7 +99,7 @@ LEARNED = Aggregation(
                 "| level | statistic | uncompiled | heldout |",
                 "| dataset | q | 1.000 [0.900, 1.100] | 1.500 [1.400, 1.600] |",
                 "Rows: 3 train, 4 heldout.",
-                "not used to choose",
+                "share no source with the rows",
             ],
         ),
         (
@@ -120,7 +119,7 @@ LEARNED = Aggregation(
         (
             {},
             {"history": (SEARCHED, {"stage": "protocol"})},
-            ["apart by q, by PED-ANOVA: answers 61%, variant 39%\n"],
+            ["of the search for q (PED-ANOVA): answers 61%, variant 39%\n"],
         ),
     ],
     ids=[
@@ -143,13 +142,13 @@ def test_the_card_says_where_too_few_sources_or_systems_are_behind_a_number(judg
 
 def test_the_card_claims_nothing_of_rows_that_were_not_kept(judge_of):
     card = judge_card(saved_judge(judge_of(), agreement={"selection": estimates(1.0)}))
-    for said in ("not used to choose", "Rows:", "by probability", "inferred", "Front"):
+    for said in ("share no source with the rows", "Rows:", "by probability", "inferred", "Front"):
         assert said not in card
 
 
 def test_the_strongest_learned_weights_come_first():
     text = aggregation_text(LEARNED)
-    assert text.startswith("learned weights per standard deviation: -9.000 lexical:9, +8.000 lex")
+    assert text.startswith("weighted sum of standardized features: -9.000 lexical:9, +8.000 lex")
     assert text.endswith("and 2 more")
 
 

@@ -224,7 +224,7 @@ def test_the_model_is_asked_after_each_batch_and_may_stop_early(told):
     ]
     assert "a: Is it a?" in field(asked[0], "criteria")
     assert rubric.provenance["notes"] == [
-        "after batch 2 of at most 25, the model found them complete."
+        "rubric inference stopped after 2 of 25 batches: nothing new."
     ]
 
 

@@ -289,7 +289,7 @@ def evaluate_spans(
     raise InputError(
         f"no row of {dataset.name} says where it was changed (edits) or what is wrong with it "
         "(errors).",
-        hint="give texts that judgesmith discern perturb changed, or that people marked.",
+        hint="give texts that judgesmith discern perturb changed, or that raters marked.",
     )
 
 
@@ -327,7 +327,7 @@ def _against_people(
         notes=()
         if placed
         else (
-            "people did not say where the errors are; their number and severity are compared, and "
+            "the human annotations have no character offsets; number and severity are compared, "
             "not their places.",
         ),
     )

@@ -138,7 +138,7 @@ def write_page(
             "severity": ("Severity", {one: one for one in GRADES if totals.grades[one]}),
             "criterion": ("Criterion", {mark: one for one, mark in numbers.items()}),
             "found": ("Found by", _FOUND if any(text.support for text in texts) else {}),
-            "people": ("Judge and people", _PEOPLE if any(places) else {}),
+            "people": ("Judge and raters", _PEOPLE if any(places) else {}),
         },
         totals=totals,
         grades=GRADES,

@@ -179,7 +179,7 @@ def recorded_by_criterion(
                 wanted[own] = recorded
     if not wanted:
         raise InputError(
-            f"{name} has scores on {', '.join(known)}, and people rated "
+            f"{name} has scores on {', '.join(known)}, and the data has ratings of "
             f"{', '.join(dataset.criteria)}.",
             hint="say which go together: --criterion NAME --target NAME.",
         )

@@ -357,7 +357,7 @@ def test_the_rater_is_shown_what_people_rated_nearest_to_each_rating(articles):
         (None, "the scale of clear is unknown; say --scale clear=LOW..HIGH"),
         (Scale(low=0, high=0.5), "not whole points"),
         (Scale(low=0, high=11), "too many"),
-        (Scale(low=0, high=3, higher_is_better=False), "people counted faults on clear"),
+        (Scale(low=0, high=3, higher_is_better=False), "raters counted faults on clear"),
     ],
 )
 def test_a_scale_that_is_none_of_a_few_whole_points_is_refused(scale, says):

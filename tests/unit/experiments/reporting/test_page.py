@@ -84,7 +84,7 @@ def section_with(reported):
 def test_rows_are_counted_by_level_where_people_rate_by_level(section_with):
     counts = LevelCounts(levels=(1, 2), counts=((3, 0), (1, 4)))
     section = section_with(confusion=counts)
-    assert 'people: 2</th><td class="num">1</td><td class="num">4</td>' in section
+    assert 'raters: 2</th><td class="num">1</td><td class="num">4</td>' in section
     assert "judge: middle" not in section
 
 

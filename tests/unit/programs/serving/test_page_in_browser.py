@@ -166,7 +166,7 @@ def test_it_says_how_far_to_trust_a_judge(page):
     page.wait(f"{trust}.querySelector('.verdict')")
     card = page.text("#trust")
     assert "r = 0.50 [-0.10, 0.80] with human ratings on 40 test rows." in card
-    assert "Do not use it: its agreement with people may be zero." in card
+    assert "Do not use it: its agreement with human ratings may be zero." in card
     page.tab_to("#trust summary")
     page.press("Enter")
     page.wait(f"{trust}.querySelector('svg').checkVisibility()")
