@@ -27,8 +27,8 @@ from judgesmith.experiments.benchmark.plan import (
     Plan,
     SeenErrors,
     compare_with_anchors,
-    counting,
     counts_dict,
+    errors_counted,
     item_of,
     seen_errors,
 )
@@ -160,7 +160,7 @@ def _sequences(plan: Plan, criterion: Criterion, place: int) -> tuple[list[_Begu
     sides = plan.sub_aspects[criterion.name]
     jobs = [plan.job(source, criterion, one, sides, key="steps") for source, one in begun]
     watch = plan.tells(f"errors put in ({criterion.name})", len(jobs))
-    with plan.models.step("errors put in", "injector") as lm, counting() as counts:
+    with plan.models.step("errors put in", "injector") as lm, errors_counted() as counts:
         made = sequences(
             jobs,
             settings.steps,
@@ -268,7 +268,7 @@ def made_candidates(
             n_asked[asked] += 1
     watch = plan.tells(f"{step} ({criterion.name})", len(jobs))
     made: dict[int, Target] = {}
-    with plan.models.step(step, "injector") as lm, counting() as counts:
+    with plan.models.step(step, "injector") as lm, errors_counted() as counts:
         done = inject_each(
             jobs.values(),
             lm,

@@ -218,7 +218,7 @@ class Plan:
 
 
 @contextmanager
-def counting() -> Iterator[Counts]:
+def errors_counted() -> Iterator[Counts]:
     """Return what errors are counted in; a budget that ended in the block ends the run after it."""
     counts = Counts()
     yield counts

@@ -72,13 +72,13 @@ from judgesmith.experiments.evaluate.agreement import (
     criterion_reports,
     optimism,
     paired_reports,
-    plain,
     unscored,
 )
 from judgesmith.experiments.evaluate.placing import furthest_first
 from judgesmith.experiments.monitor.recheck_rule import drawn_golden
 from judgesmith.experiments.monitor.snapshot import reference_of
 from judgesmith.front_door import public
+from judgesmith.metrics.records import plain
 from judgesmith.optimizers import Agreement, Objective, PredictionTable
 from judgesmith.optimizers.fair import refuse_many_answers
 from judgesmith.optimizers.fitting.deciding import threshold_of

@@ -30,8 +30,9 @@ from judgesmith.experiments.compile.searching import (
 )
 from judgesmith.experiments.compile.settings import CompileSettings, threshold_rule
 from judgesmith.experiments.compile.split import Parts, examples_of
-from judgesmith.experiments.evaluate.agreement import agreement_report, plain
+from judgesmith.experiments.evaluate.agreement import agreement_report
 from judgesmith.front_door import at
+from judgesmith.metrics.records import plain
 from judgesmith.optimizers import (
     DSPyOptimizer,
     EffectSearch,

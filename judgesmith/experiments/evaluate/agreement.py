@@ -20,7 +20,7 @@ from judgesmith.metrics.correlation import (
     agreement_difference,
     agreement_interval,
 )
-from judgesmith.metrics.records import plain as as_plain
+from judgesmith.metrics.records import plain
 from judgesmith.optimizers import Agreement, PredictionTable
 from judgesmith.optimizers.predictions import FloatArray, on_criterion, prediction_table
 from judgesmith.results.base import Keyed
@@ -165,12 +165,6 @@ def _place(
             for level, row in pairs.items()
         }
     )
-
-
-def plain(report: Report | Gain | None) -> dict[str, dict[str, Any]] | None:
-    """Return a report ready for JSON: undefined is null."""
-    found: dict[str, dict[str, Any]] | None = as_plain(report)
-    return found
 
 
 def optimism(selection: Report, heldout: Report | None) -> dict[str, dict[str, Any]] | None:

@@ -19,7 +19,6 @@ from judgesmith.experiments.evaluate.agreement import (
     Gain,
     Unscored,
     gain_report,
-    plain,
     unscored,
 )
 from judgesmith.experiments.evaluate.judged_rows import (
@@ -42,7 +41,7 @@ from judgesmith.metrics.arrays import Seed, fraction, generator
 from judgesmith.metrics.comparing import SignificanceTest, Swap, williams_test
 from judgesmith.metrics.correlation import Level, Statistic
 from judgesmith.metrics.pairs import PairLevel
-from judgesmith.metrics.records import plain as as_plain
+from judgesmith.metrics.records import plain
 from judgesmith.metrics.verdicts import VerdictComparison, compare_verdicts
 from judgesmith.optimizers import Agreement, PredictionTable
 from judgesmith.optimizers.objectives.agreement import parse_agreement
@@ -80,8 +79,8 @@ class ComparisonTests(Result):
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "pairs": as_plain(self.pairs),
-            "holm": as_plain(self.holm),
+            "pairs": plain(self.pairs),
+            "holm": plain(self.holm),
             "swap": self.swap,
             "permutation": {
                 level: {statistic: _numbers(one) for statistic, one in row.items()}
@@ -234,7 +233,7 @@ class LabelComparison:
             "positive": self.positive,
             "better": self.better,
             **self.differences.to_dict(),
-            "holm": as_plain(self.holm),
+            "holm": plain(self.holm),
         }
 
 

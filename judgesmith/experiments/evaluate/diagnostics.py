@@ -10,7 +10,7 @@ import numpy as np
 
 from judgesmith.data.items import DataSet
 from judgesmith.data.targets import Targets, ratings_behind
-from judgesmith.experiments.evaluate.agreement import Report, agreement_report, plain
+from judgesmith.experiments.evaluate.agreement import Report, agreement_report
 from judgesmith.experiments.evaluate.describing import rater_table
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows
 from judgesmith.experiments.evaluate.within_source import only_within_sources, undefined
@@ -24,6 +24,7 @@ from judgesmith.metrics import (
 from judgesmith.metrics.audits import LengthBias, ScaleUse, length_bias, scale_use
 from judgesmith.metrics.pairs import PairLevel
 from judgesmith.metrics.ratings import ConfusionMatrix, Weights, nearest_levels
+from judgesmith.metrics.records import plain
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.results.base import Result
 from judgesmith.signatures.scale import Scale

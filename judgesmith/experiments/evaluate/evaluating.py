@@ -20,7 +20,6 @@ from judgesmith.experiments.evaluate.agreement import (
     agreement_report,
     criterion_reports,
     oriented,
-    plain,
     unscored,
 )
 from judgesmith.experiments.evaluate.diagnostics import Diagnostics, diagnostics_of
@@ -35,6 +34,7 @@ from judgesmith.experiments.evaluate.label_verdicts import LabelAgreement, label
 from judgesmith.experiments.evaluate.within_source import only_within_sources
 from judgesmith.front_door import public
 from judgesmith.metrics.arrays import Seed, fraction, generator
+from judgesmith.metrics.records import plain
 from judgesmith.metrics.systems import SystemMean, system_means, system_ranks
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.results.base import Result

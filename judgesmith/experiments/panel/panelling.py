@@ -23,7 +23,6 @@ from judgesmith.experiments.evaluate.agreement import (
     agreement_report,
     optimism,
     paired_reports,
-    plain,
 )
 from judgesmith.experiments.monitor.recheck_rule import MOST_ITEMS, drawn_golden
 from judgesmith.experiments.panel.notes import (
@@ -39,6 +38,7 @@ from judgesmith.experiments.scoring.estimates import (
     estimate_asking,
     supervising,
 )
+from judgesmith.metrics.records import plain
 from judgesmith.optimizers import PanelSelection
 from judgesmith.optimizers.fitting.cross_validation import FEWEST_ROWS
 from judgesmith.optimizers.predictions import SCORE, PredictionTable

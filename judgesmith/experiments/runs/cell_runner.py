@@ -24,7 +24,6 @@ from judgesmith.experiments.compile.tuning import endpoints_of
 from judgesmith.experiments.evaluate.agreement import (
     agreement_report,
     judged_criteria,
-    plain,
     unscored,
 )
 from judgesmith.experiments.evaluate.judged_rows import guidelines_of, rows_of_scores
@@ -43,6 +42,7 @@ from judgesmith.experiments.runs.models import RunModels
 from judgesmith.experiments.scoring.estimates import RunEstimate, estimate_judging
 from judgesmith.experiments.specs import Cell, Spec, cells_of, settings_of
 from judgesmith.experiments.specs.settings import said_plainly
+from judgesmith.metrics.records import plain
 from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.saved import SavedJudge

@@ -23,7 +23,6 @@ from judgesmith.experiments.evaluate.agreement import (
     gain_report,
     grouped_reasons,
     judged_criteria,
-    plain,
     unscored,
     unscored_text,
 )
@@ -35,6 +34,7 @@ from judgesmith.experiments.evaluate.errors.evaluation import (
 from judgesmith.experiments.evaluate.errors.found import FoundErrors, TextErrors
 from judgesmith.experiments.panel.notes import subset_analysis
 from judgesmith.metrics.correlation import agreement, agreement_difference, agreement_interval
+from judgesmith.metrics.records import plain
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.optimizers.rows import Rows

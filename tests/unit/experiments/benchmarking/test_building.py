@@ -23,7 +23,7 @@ from judgesmith.experiments.benchmark.perspective_building import (
     Order,
     made_candidates,
 )
-from judgesmith.experiments.benchmark.plan import counting
+from judgesmith.experiments.benchmark.plan import errors_counted
 from judgesmith.experiments.benchmark.report import (
     check_benchmark,
     read_benchmark,
@@ -334,11 +334,11 @@ def test_a_model_that_is_asked_the_same_again_is_asked_for_another_answer(plan):
 
 
 def test_errors_that_the_budget_did_not_reach_end_the_run():
-    with counting() as counts:
+    with errors_counted() as counts:
         counts.outcome(Skipped(reason="unchanged"))
     with (
         pytest.raises(UnfinishedError, match="before all errors were put in"),
-        counting() as counts,
+        errors_counted() as counts,
     ):
         counts.outcome(Skipped(reason="no answer", code=Reason.OVER_BUDGET))
 
