@@ -20,6 +20,9 @@ sys.path.insert(0, str(Path(__file__).parent / "unit" / "support"))  # what test
 
 # No test cuts the power, so none waits for the disk: kills lose nothing that was written.
 os.fsync = os.fstat
+# Products of small matrices in several threads take half as much again of the processors, which
+# other workers of the tests could use.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Lines of progress come by the clock, which tests do not wait for.
 os.environ.setdefault("JUDGESMITH_PROGRESS", "off")
 # A busy machine makes single examples slow; how long they take is no property of the code. Every

@@ -217,6 +217,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     0 is done, 1 a check that failed, 2 bad input or set-up, 130 an interruption. What is raised
     beyond that is a bug.
     """
+    if argv is None:
+        # Our matrices are small: for their products threads wait longer than they compute.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     clients: list[Any] = []
     arguments, debug = _without_debug(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
