@@ -111,6 +111,10 @@ class PredictionTable(Result):
                     f"{len(self.kinds)}; got shape {column.shape}."
                 )
 
+    def __len__(self) -> int:
+        """Return how many rows there are, scored or not."""
+        return self.n
+
     @property
     def n(self) -> int:
         """Rows, scored or not."""

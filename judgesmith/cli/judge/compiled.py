@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -189,7 +190,10 @@ def _print_answer(found: CompileResult, **more: Any) -> None:
     gain = None
     if found.gain is not None:
         gain = found.gain["sample" if within else "dataset"]["pearson"]
-    print_verdict(agreement_verdict(estimate, gain=gain, within=within, **more))
+    verdict = agreement_verdict(estimate, gain=gain, within=within, **more)
+    if not found.complete:
+        verdict = replace(verdict, text=f"The budget ended before the run did. {verdict.text}")
+    print_verdict(verdict)
     say()
 
 

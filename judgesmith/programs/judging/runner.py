@@ -403,7 +403,14 @@ def _rated(items: Any) -> Iterator[RatedItem]:
                 else 'write each as {"source": "…", "response": "…"}.',
             )
         source, context = row.get("source", ""), row.get("context")
-        yield item_to_judge(source, row["response"], context, row.get("references") or ())
+        try:
+            made = item_to_judge(source, row["response"], context, row.get("references") or ())
+        except TypeError as fault:
+            raise InputError(
+                f"items: at place {place}, {str(fault).rstrip('.')}.",
+                hint="fill what is missing, as by df.fillna(''), or leave the row out.",
+            ) from None
+        yield made
 
 
 def judges_sources(judge: object) -> bool:
