@@ -25,7 +25,7 @@ from judgesmith.programs.features.qualities import FACETS, GENERAL, Clue, Facet,
 _SURFACE = (
     Clue("unfinished", 0.1, 0.4, -0.5, "a text that stops without an end was cut off"),
     Clue("dangling", 0.03, 0.3, -0.5, "a sentence that ends on 'the' or 'of' is broken"),
-    Clue("stutter", 0.02, 0.4, -1.0, "nobody writes the same word twice running"),
+    Clue("stutter", 0.02, 0.4, -1.0, "doubled words are slips"),
     Clue("broken_pairs", 0.05, 0.4, -1.0, "'to the is' is no grammar"),
     Clue("repeated_trigrams", 0.02, 0.06, -0.5, "loops of three words are faults of generation"),
     Clue("doubled_marks", 0.0, 0.4, -0.5, "', .' and '. .' are left over from lost words"),
@@ -175,7 +175,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         "ease": (
             *_PLAIN,
             Clue("ease_gain", 0.07, 0.15, 1.0, "easier than the source is what simpler means"),
-            Clue("left_hard", 0.1, 0.15, -1.0, "a long sentence left as it was helps no reader"),
+            Clue("left_hard", 0.1, 0.15, -1.0, "an unchanged long sentence does not help readers"),
         ),
         "brevity": (
             Clue("ratio", -0.17, 0.3, -1.0, _FEWER),
@@ -205,7 +205,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         "support": (
             Clue("context_words", 0.6, 0.8, 1.0, "a turn that uses given facts uses their words"),
             Clue("context_bigrams", 0.08, 0.15, 0.5, "and their phrases"),
-            Clue("unknown_numbers", 0.05, 0.4, -1.0, "a number that nobody gave is made up"),
+            Clue("unknown_numbers", 0.05, 0.4, -1.0, "a number without a source is invented"),
             Clue("unknown_names", 0.2, 0.5, -0.5, _INVENTED),
             Clue("denials", 0.05, 0.4, -0.25, "an answer may well say no, but "
                  "seldom to the facts"),
@@ -307,7 +307,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         "flow": (
             *_AGAIN,
             Clue("cohesion", 0.1, 0.15, 0.5, "sentences on one subject share words"),
-            Clue("same_people", 0.85, 0.3, 0.5, "a story goes on about those it began with"),
+            Clue("same_people", 0.85, 0.3, 0.5, "a continuation keeps its characters"),
             Clue("taken_up", 0.15, 0.2, 1.0, "and shares rare words with what it continues"),
         ),
         "ease": _PLAIN,
