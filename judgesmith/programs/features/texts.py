@@ -499,6 +499,7 @@ _SPEAKER = re.compile(r"\s*(?:[A-Z][\w ]{0,20}|[a-z]{1,10}):\s")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _EMPTY_VALUES = {"yes", "no", "none", "true", "false", "dont_care", "dontcare", "", "?"}
 _MAX_SLOTS = 400
+_MOSTLY = 0.6  # share of a text's words that are English, if it is
 
 
 def slots_of(source: str) -> list[tuple[str, str]]:
@@ -565,7 +566,9 @@ def text_form(source: Text, response: Text, context: str | None, *, known_conten
     if not asks and n >= n_source and len(response.sentences) > 1:
         return "continuation"
     if alike and not asks:
-        return "rewriting" if told else "translation"
+        # Too short to tell by its grammar, a text shows its language by the words that exist.
+        english = min(source.known_share, response.known_share) >= _MOSTLY
+        return "rewriting" if told or english else "translation"
     return "other"
 
 

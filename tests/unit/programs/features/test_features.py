@@ -140,6 +140,7 @@ def test_missing_values_are_named_and_empty_values_ask_for_their_slot():
             None,
             "He gave her the hat.",
         ),
+        ("rewriting", "The bridge opened on Monday.", None, "Verdict: pass, completed."),
         ("other", "What is the capital of France?", None, "Paris."),
     ],
 )
