@@ -106,12 +106,13 @@ def staged(name: str, seed: int, n_sources: int | None) -> Run:
     inferred = ActiveCritic(settings.protocol, rubric=rubric)
     work = Tuning(
         settings=settings,
+        parts=parts,
         targets=targets.compared,
         lm=current_lm(),
         concurrency=CONCURRENCY,
         on_progress=None,
     )
-    started = better_start(work, parts, bare, inferred)
+    started = better_start(work, bare, inferred)
     search = RandomDemonstrationSearch(
         n_demonstrations=settings.n_demonstrations,
         n_trials=settings.n_rounds,
