@@ -94,7 +94,7 @@ _ALSO_CALLED = {
 _OF_MODELS = ("max_usd", "max_calls", "max_tokens", "max_minutes", "budget", "api_base")
 _ELSEWHERE = {
     "threshold": "DSPy's optimizers take one: BootstrapFewShot(metric=…, metric_threshold=0.5).",
-    "columns": "judgesmith.read(rows, columns={'response': 'summary'}) takes it.",
+    "columns": "judgesmith.read and judgesmith.score_batch take it.",
     "rubric": "a judge has it: judge=judgesmith.ActiveCritic(rubric=…).",
     "metrics": "found.rows has human and predicted, for any other.",
 }
@@ -149,6 +149,7 @@ _OF_RESULTS = dict.fromkeys(
 _REPORTS = (
     "its reports are unseen and seen: found.unseen['dataset']['pearson'] has value, low, high"
 )
+_OF_FRAMES = ("columns", "describe", "groupby", "head", "iloc", "loc", "tail", "to_csv")
 _GUESSED = {
     "judgesmith": dict.fromkeys(("score", "predict", "judge"), _ROWS)
     | {
@@ -183,7 +184,8 @@ _GUESSED = {
     "Judgements": dict.fromkeys(
         ("score", "scores", "df"), "it is scored[0].score, or scored.to_pandas()['score']."
     ),
-    "Result": dict.fromkeys(("df", "dataframe", "table"), "it is result.to_pandas()."),
+    "Result": dict.fromkeys(("df", "dataframe", "table"), "it is result.to_pandas().")
+    | dict.fromkeys(_OF_FRAMES, "result.to_pandas() is a DataFrame."),
     "Evaluation": dict.fromkeys(("pearson", "spearman", "heldout", "r", "[]"), f"{_REPORTS}."),
     "Comparison": dict.fromkeys(
         ("p_value", "difference", "[]"), "comparison.gain has value, low, high, p_value."

@@ -243,7 +243,6 @@ def test_examples_and_what_compile_returned_are_taken_wherever_they_are_at_home(
         "forward of a dspy.Module": lambda: judgesmith.wrap(lambda source: 1, scale="1..5"),
         "'trainset'; did you mean dataset": lambda: judgesmith.compile(trainset=FEW),
         "or a mapping; got DataSet": lambda: judgesmith.compile(compiled, FEW),
-        "'columns'; judgesmith.read": lambda: judgesmith.score_batch(compiled, [], columns={}),
         "items are 'system', 'sample', 'dataset'": lambda: compiled.heldout.pearson,
         "'test_size'; did you mean holdout": lambda: judgesmith.compile(FEW, test_size=0.2),
         "'rubric'; a judge has it": lambda: judgesmith.compile(FEW, rubric={}),
@@ -309,6 +308,21 @@ def test_an_objective_of_two_arrays_gets_ratings_and_scores_on_their_scale():
     assert 1 <= min(ends) < max(ends) <= 5
 
 
+def test_rows_with_names_of_their_own_are_scored_beside_them():
+    judge = judgesmith.ActiveCritic()
+    frame = pd.DataFrame({"text": ["A b c."] * 2, "summary": ["A b.", "C."]}, index=[7, 3])
+    named = {"source": "text", "response": "summary"}
+    found = judgesmith.score_batch(judge, frame, columns=named)
+    plain = frame.rename(columns={"text": "source", "summary": "response"}).to_dict("records")
+    assert list(found) == list(judgesmith.score_batch(judge, plain))
+    assert list(found.to_pandas().index) == [7, 3]
+    with pytest.raises(judgesmith.InputError, match="at place 0 has no 'sumary'; it has text"):
+        judgesmith.score_batch(judge, frame, columns={"response": "sumary"})
+    frame.loc[3, "summary"] = None
+    with pytest.raises(judgesmith.InputError, match="at place 1, response must be a text"):
+        judgesmith.score_batch(judge, frame, columns=named)
+
+
 def test_an_error_is_no_objective_until_it_is_turned():
     def mae(ratings, scores):
         return abs(ratings - scores).mean()
@@ -340,6 +354,7 @@ def test_names_that_are_guessed_say_where_the_thing_is():
         "judgesmith serve FOLDER": lambda: compiled.saved.serve,
         r"found.unseen\['dataset'\]": lambda: evaluation["dataset"],
         "gain has value, low, high, p_value": lambda: comparison.p_value,
+        "to_pandas.. is a DataFrame": lambda: evaluation.rows.head,
         "lm_client_of": lambda: judgesmith.model("offline").spent,
         r"score_batch.judge, rows. scores rows": lambda: judgesmith.score,
         "optimizer='reflective'": lambda: judgesmith.GEPA,

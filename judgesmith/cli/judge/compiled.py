@@ -158,6 +158,7 @@ def report(found: CompileResult) -> None:
     """Print a compiled judge as the command does, without commands that follow from it."""
     _print_answer(found)
     print_compiled(found)
+    say_notes(found.notes, as_json=False)
 
 
 def print_compile_answer(found: CompileResult, dataset: DataSet, folder: Path, data: str) -> None:

@@ -249,6 +249,7 @@ def score_batch(
     judge: JudgeLike | Bindable | Executor | str | os.PathLike[str],
     items: Rated,
     *,
+    columns: Mapping[str, str] | None = None,
     lm: AnyModel | str | None = None,
     concurrency: int = CONCURRENCY,
     on_progress: OnProgress | None = None,
@@ -263,6 +264,8 @@ def score_batch(
     items : DataFrame, dict of columns, or iterable of RatedItem, dict or dspy.Example
         All but a RatedItem have the fields ``source``, ``response`` and maybe ``context``. Ratings
         are never read.
+    columns : dict of str to str or None
+        What these fields are called in the rows, such as ``{"response": "summary"}``.
     lm : model, str or None
         The model, or its name; None takes DSPy's current model, or else the offline model.
     concurrency : int
@@ -296,6 +299,8 @@ def score_batch(
     """
     index = getattr(items, "index", None)
     items = _rows_of(items)
+    if columns:
+        items = [_renamed(item, columns, place) for place, item in enumerate(items)]
     total = len(items) if isinstance(items, Sized) else None
     told = staged(on_progress, total=total)
     judged = iter_scores(judge, items, lm=lm, concurrency=concurrency, on_progress=told)
@@ -383,13 +388,29 @@ def _rows_of(items: Any) -> Any:
         raise InputError(f"items: {fault}") from None
 
 
+def _row_of(item: Any) -> Any:
+    as_dict = getattr(item, "toDict", None)  # of a dspy.Example
+    return item if as_dict is None else as_dict()
+
+
+def _renamed(item: Any, columns: Mapping[str, str], place: int) -> Any:
+    row = _row_of(item)
+    if not isinstance(row, Mapping):
+        return item
+    if missing := [name for name in columns.values() if name not in row]:
+        raise InputError(
+            f"columns: the row at place {place} has no {missing[0]!r}; it has "
+            f"{', '.join(map(str, row))}."
+        )
+    return {**row, **{field: row[name] for field, name in columns.items()}}
+
+
 def _rated(items: Any) -> Iterator[RatedItem]:
     for place, item in enumerate(_rows_of(items)):
         if isinstance(item, RatedItem):
             yield item
             continue
-        as_dict = getattr(item, "toDict", None)  # of a dspy.Example
-        row = item if as_dict is None else as_dict()
+        row = _row_of(item)
         if not (isinstance(row, Mapping) and "response" in row):
             names = list(map(str, row)) if isinstance(row, Mapping) else []
             came = f"the fields {', '.join(names)}" if names else None
@@ -397,8 +418,8 @@ def _rated(items: Any) -> Iterator[RatedItem]:
             raise InputError(
                 "items: expected RatedItems, or dicts with a source and a response; got "
                 f"{came or type(item).__name__} at place {place}.",
-                hint="name the columns of a table or file: judgesmith.read(rows, "
-                f'columns={{"response": "{near[0] if near else "COLUMN"}"}}).items.'
+                hint="name the columns: judgesmith.score_batch(judge, rows, "
+                f'columns={{"response": "{near[0] if near else "COLUMN"}"}}).'
                 if names
                 else 'write each as {"source": "…", "response": "…"}.',
             )
