@@ -368,7 +368,7 @@ def discern(
     >>> scores = score_perturbed(ActiveCritic(), versions)
     >>> found = discern(scores, versions, seed=0, n_resamples=100)
     >>> [one.kind.name for one in found.damaging if one.scored_lower]
-    ['character_typos/minor']
+    ['character_typos/minor', 'case_loss']
     """
     rng = generator(seed)
     if not perturbed.originals or not perturbed.kinds:

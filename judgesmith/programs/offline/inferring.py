@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import unicodedata
 from collections import Counter
@@ -269,9 +270,14 @@ def _type_of(one: Shown, *, abroad: bool) -> str:
     if _REQUEST.match(one.source) or _ASKS_LAST.search(one.source):
         return "question answering"
     if features.form == "rewriting":
-        return _rewriting(features)
+        # A simplification of several sentences keeps more than half of their words.
+        is_cut = features["ratio"] < _HALF and len(_CACHE.read(one.source).sentences) > 2
+        return "summarization" if is_cut else _rewriting(features)
     names = {"summary": "summarization", "continuation": "story generation"}
     return "translation" if features.form == "translation" else names.get(features.form, UNKNOWN)
+
+
+_HALF = math.log(0.5)
 
 
 def _rewriting(features: Any) -> str:

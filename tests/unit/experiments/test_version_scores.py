@@ -401,10 +401,10 @@ def test_a_compilation_keeps_the_start_where_weights_make_it_better(monkeypatch,
     }
 
 
-def _finding_another(self, start, parts, bare):
+def _finding_another(self, start):
     """Stand for a search that found a judge with three samples."""
     winner = start.with_protocol(start.protocol.model_copy(update={"samples": 3}))
-    return self._kept_when_weighed(winner, start, parts.tuning, self.lm)
+    return self._kept_when_weighed(winner, start, self.parts.tuning, self.lm)
 
 
 # chosen versions
