@@ -97,7 +97,7 @@ class Evaluation(
     data : str
         The name of the rated data.
     rows : PredictionTable or None
-        The rating and the score of each row.
+        The rating and the score of each row of ``criteria_on``.
     """
 
     label: str
@@ -383,7 +383,7 @@ def _evaluation(
         knows_seen=judged.knows_seen,
         ranks=judged.ranks,
         data=dataset.name,
-        rows=table,
+        rows=table.take(rows),
         stated=(*other_models(judged.judgements), *stated_notes(judged.judgements)),
     )
 
