@@ -145,7 +145,7 @@ def _posteriors(
     variances, of_prior = np.unique(widths[:, alike[0]] ** 2, return_inverse=True)
     inner = variances[:, None, None] * products[np.ix_(alike, alike)] + np.eye(len(alike))
     sides = np.column_stack([products[np.ix_(alike, others)], moments[alike]])
-    solved = variances[:, None, None] * np.linalg.solve(inner, sides)
+    solved = variances[:, None, None] * np.linalg.solve(inner, sides[None])
     log_determinants = np.linalg.slogdet(inner)[1]
     explained = solved[:, :, -1] @ moments[alike]
 
