@@ -308,6 +308,11 @@ def test_an_objective_of_two_arrays_gets_ratings_and_scores_on_their_scale():
     assert 1 <= min(ends) < max(ends) <= 5
 
 
+def test_a_judge_that_ranks_answers_with_agreement_within_sources():
+    ranking = judgesmith.compile("sample", judge="pairs", optimizer="none")
+    assert "with human ratings within sources on 48 test rows" in repr(ranking)
+
+
 def test_rows_with_names_of_their_own_are_scored_beside_them():
     judge = judgesmith.ActiveCritic()
     frame = pd.DataFrame({"text": ["A b c."] * 2, "summary": ["A b.", "C."]}, index=[7, 3])

@@ -187,7 +187,9 @@ def _print_answer(found: CompileResult, **more: Any) -> None:
         answer(found.verdicts.headline, tone=tone)
         say()
         return
-    estimate, within = headline_estimate(found.heldout)
+    from judgesmith.programs.judging.runner import judges_sources
+
+    estimate, within = headline_estimate(found.heldout, ranks=judges_sources(found.judge))
     gain = None
     if found.gain is not None:
         gain = found.gain["sample" if within else "dataset"]["pearson"]

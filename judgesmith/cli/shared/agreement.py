@@ -112,12 +112,14 @@ def agreement_rows(reports: Sequence[Report | None], gain: Gain | None = None) -
     return rows
 
 
-def headline_estimate(report: Report | None) -> tuple[Estimate | None, bool]:
+def headline_estimate(
+    report: Report | None, *, ranks: bool = False
+) -> tuple[Estimate | None, bool]:
     """Return Pearson's correlation over all rows, and False; within sources, and True, of ranks."""
     if report is None:
         return None, False
     whole, within = report["dataset"]["pearson"], report["sample"]["pearson"]
-    if whole.value != whole.value and within.value == within.value:
+    if (ranks or whole.value != whole.value) and within.value == within.value:
         return within, True
     return whole, False
 
