@@ -323,6 +323,9 @@ def test_rows_with_names_of_their_own_are_scored_beside_them():
     assert list(found.to_pandas().index) == [7, 3]
     with pytest.raises(judgesmith.InputError, match="at place 0 has no 'sumary'; it has text"):
         judgesmith.score_batch(judge, frame, columns={"response": "sumary"})
+    for wrong in ({"sorce": "text"}, ["text"]):
+        with pytest.raises(judgesmith.InputError, match="expected a dict from context, references"):
+            judgesmith.score_batch(judge, frame, columns=wrong)
     frame.loc[3, "summary"] = None
     with pytest.raises(judgesmith.InputError, match="at place 1, response must be a text"):
         judgesmith.score_batch(judge, frame, columns=named)

@@ -274,7 +274,8 @@ def _on_scale_of_ratings(table: PredictionTable) -> FloatArray:
     own, wanted = (scale_of_target(one, "") for one in (table.judge_scale, table.scale))
     if own is None or wanted is None or own == wanted:
         return table.predicted
-    return np.asarray([wanted.points(own.fraction(one)) for one in table.predicted.tolist()])
+    points: Any = table.predicted
+    return np.asarray(wanted.points(own.fraction(points)))
 
 
 def objective_of(function: Callable[..., Any]) -> FunctionObjective | MetricObjective:

@@ -299,7 +299,12 @@ def score_batch(
     """
     index = getattr(items, "index", None)
     items = _rows_of(items)
-    if columns:
+    if columns is not None:
+        if not isinstance(columns, Mapping) or not set(columns) <= _FIELDS:
+            raise InputError(
+                f"columns: expected a dict from {', '.join(sorted(_FIELDS))} to names of yours; "
+                f"got {columns!r:.80}."
+            )
         items = [_renamed(item, columns, place) for place, item in enumerate(items)]
     total = len(items) if isinstance(items, Sized) else None
     told = staged(on_progress, total=total)
@@ -386,6 +391,9 @@ def _rows_of(items: Any) -> Any:
         return rows_of_columns(items)
     except TypeError as fault:
         raise InputError(f"items: {fault}") from None
+
+
+_FIELDS = {"context", "references", "response", "source"}
 
 
 def _row_of(item: Any) -> Any:
