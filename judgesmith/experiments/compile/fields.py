@@ -327,6 +327,12 @@ class CompileFields(SettingsModel):
         description="Perturbations that the search does not use and the report lists apart.",
         json_schema_extra=_told("data", metavar="KIND,…"),
     )
+    expert_weights: str | None = Field(
+        default=None,
+        exclude=True,  # it decides nothing but what is reported
+        description="Shares of the criteria by kind of change, from a task or a FILE, for a second "
+        "d_min and d_avg in the report.",
+    )
     versions: int = Field(
         default=1,
         ge=0,

@@ -22,6 +22,7 @@ from judgesmith.data.items import DataSet
 from judgesmith.data.targets import Targets
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.fields import SEARCHES, CompileFields, Search
+from judgesmith.experiments.compile.human_criteria import known_criterion
 from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
@@ -33,7 +34,7 @@ from judgesmith.optimizers.trials import ImprovementTest
 from judgesmith.programs.judging.registry import AnyProtocol, check_roles, family_of
 from judgesmith.signatures import ActiveCriticConfig
 from judgesmith.signatures.plain_data import fingerprint_of
-from judgesmith.signatures.rubric import DEFAULT_RUBRIC
+from judgesmith.signatures.rubric import DEFAULT_RUBRIC, Criterion, Rubric, folded
 
 if TYPE_CHECKING:
     import dspy
@@ -361,7 +362,19 @@ def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> Comp
         update |= {"optimizer": "protocol", "calls_per_item": None}
     if settings.earlier:
         update["target"] = ()
+    elif (criteria := _criteria_named(settings)) is not None:
+        rubric = Rubric(task=DEFAULT_RUBRIC.task, criteria=criteria)
+        update["protocol"] = settings.protocol.model_copy(update={"rubric": rubric})
     return settings.model_copy(update=update)
+
+
+def _criteria_named(settings: CompileSettings) -> tuple[Criterion, ...] | None:
+    """Return the targets as criteria, where the usual ones lack some and all names are known."""
+    known = set(map(folded, DEFAULT_RUBRIC.names))
+    if settings.protocol.rubric != DEFAULT_RUBRIC or known >= set(map(folded, settings.target)):
+        return None
+    found = tuple(one for name in settings.target if (one := known_criterion(name)) is not None)
+    return found if len(found) == len(settings.target) else None
 
 
 _BARE_COST = re.compile(r"\bcost\b(?!\s*\()")

@@ -19,6 +19,7 @@ from judgesmith.experiments.robustness.perturbed_rows import (
     is_perturbed,
 )
 from judgesmith.experiments.robustness.perturbed_set import kinds_among
+from judgesmith.experiments.robustness.version_weights import VersionWeights, weights_named
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.optimizers import PredictionTable
@@ -26,6 +27,7 @@ from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.discernment import (
     AverageDiscernment,
+    Experts,
     FalseAlarms,
     LowestDiscernment,
 )
@@ -49,6 +51,13 @@ class ChosenVersions:
     made: bool
     per_row: int
     make: Make = field(repr=False)
+    experts: str | None = None  # a task, or a file
+
+    def weights(self, metrics: Sequence[str]) -> VersionWeights | None:
+        """Return the experts' weights of these metrics, if any are named."""
+        if self.experts is None or len(metrics) < 2:  # one target takes it all
+            return None
+        return weights_named(self.experts, (*self.seen, *self.unseen), metrics)
 
     def of(self, places: Iterable[int], *, unseen: bool = False) -> list[Versions]:
         """Return the versions of the rows at these places of the data, kinds taking turns."""
@@ -120,6 +129,7 @@ def chosen_versions(dataset: DataSet, settings: CompileSettings) -> ChosenVersio
         made=not given,
         per_row=settings.versions,
         make=make,
+        experts=settings.expert_weights,
     )
     if not any(kind.lowers for kind in chosen.seen):
         raise InputError(
@@ -260,10 +270,12 @@ class DiscernmentReport:
     seen: DetectionComparison | None = None
     unseen: DetectionComparison | None = None
     before: str = "uncompiled"
+    weights: VersionWeights | None = None
 
     def to_dict(self) -> dict[str, Any]:
         chosen = self.versions
         return {
+            **({} if self.weights is None else {"expert_weights": self.weights.said}),
             "targets": list(self.targets),
             "made": "by rules" if chosen.made else "in the data",
             "versions": chosen.per_row,
@@ -287,17 +299,20 @@ def discernment_report(
 ) -> DiscernmentReport:
     """Return how well a judge detects changes, on validation and on held-out rows."""
     seen = unseen = None
+    weights = versions.weights(targets)
+    experts = None if weights is None else weights.by_name
     if heldout is not None:
-        seen = _comparison(heldout, selection.kinds, seed)
-        unseen = _comparison(heldout, versions.unseen, seed)
+        seen = _comparison(heldout, selection.kinds, seed, experts)
+        unseen = _comparison(heldout, versions.unseen, seed, experts)
     return DiscernmentReport(
         versions=versions,
         kinds=selection.kinds,
         targets=tuple(targets),
-        selection=_noticed(selection, seed),
+        selection=_noticed(selection, seed, experts),
         seen=seen,
         unseen=unseen,
         before=before,
+        weights=weights,
     )
 
 
@@ -324,14 +339,15 @@ def _comparison(
     heldout: tuple[PredictionTable, PredictionTable],
     kinds: Sequence[Perturbation],
     seed: Sequence[int],
+    experts: Experts | None,
 ) -> DetectionComparison | None:
     before, after = (table.of_kinds(kinds) for table in heldout)
     if not before.kinds:
         return None
     before, after = LowestDiscernment().paired(before, after)
     return DetectionComparison(
-        uncompiled=_noticed(before, seed),
-        heldout=_noticed(after, seed),
+        uncompiled=_noticed(before, seed, experts),
+        heldout=_noticed(after, seed, experts),
         gain={
             str(one): one.gain(after, before, seed=np.random.default_rng(seed))
             for one in _estimated(before.kinds)
@@ -339,13 +355,17 @@ def _comparison(
     )
 
 
-def _noticed(table: PredictionTable, seed: Sequence[int]) -> Noticed:
+def _noticed(table: PredictionTable, seed: Sequence[int], experts: Experts | None) -> Noticed:
     def estimate(one: Objective, of: PredictionTable) -> Estimate:
         return one.estimate(of, seed=np.random.default_rng(seed))
 
     alone = {kind: table.of_kinds([kind]) for kind in table.kinds}
+    estimates = {str(one): estimate(one, table) for one in _estimated(table.kinds)}
+    if experts and any(kind.lowers and kind.name in experts for kind in table.kinds):
+        for one in (LowestDiscernment(experts), AverageDiscernment(experts)):
+            estimates[f"{one}_ew"] = estimate(one, table)
     return Noticed(
-        estimates={str(one): estimate(one, table) for one in _estimated(table.kinds)},
+        estimates=estimates,
         kinds={
             # A control is tested like any other kind: it is what D of 1 means that differs.
             kind.name: estimate(LowestDiscernment(), _as_damage(own))

@@ -100,6 +100,15 @@ def checked_weights(given: Mapping[str, Any], kinds: Sequence[Perturbation]) -> 
     return found
 
 
+def weights_named(
+    named: str, kinds: Sequence[Perturbation], metrics: Sequence[str]
+) -> VersionWeights:
+    """Return the weights of a task, or those in a file, under a judge's names of metrics."""
+    if named in EXPERT_WEIGHTS:
+        return weights_of_task(named, kinds, metrics)
+    return fitted_weights(read_weights(named, kinds), metrics, said=f"from {Path(named).name}")
+
+
 def fitted_weights(given: Shares, metrics: Sequence[str], *, said: str) -> VersionWeights:
     """Return weights under a judge's names of metrics."""
     found = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +29,8 @@ from judgesmith.experiments.evaluate.agreement import (
 )
 from judgesmith.experiments.evaluate.judged_rows import guidelines_of, rows_of_scores
 from judgesmith.experiments.evaluate.perspectives.perspectives import perspective_of_scores
-from judgesmith.experiments.runs.folder import AnyCell, Made, RunFolder
+from judgesmith.experiments.panel.rows import PanelSettings
+from judgesmith.experiments.runs.folder import JUDGE, AnyCell, Made, RunFolder
 from judgesmith.experiments.runs.heldout import (
     HeldOutRows,
     beside_agreement,
@@ -39,18 +41,26 @@ from judgesmith.experiments.runs.heldout import (
     table_held_out,
 )
 from judgesmith.experiments.runs.models import RunModels
-from judgesmith.experiments.scoring.estimates import RunEstimate, estimate_judging
+from judgesmith.experiments.scoring.estimates import (
+    AskedEffort,
+    RunEstimate,
+    estimate_asking,
+    estimate_judging,
+    merging_effort,
+)
 from judgesmith.experiments.specs import Cell, Spec, cells_of, settings_of
+from judgesmith.experiments.specs.parts import BY_RULE
 from judgesmith.experiments.specs.settings import said_plainly
 from judgesmith.metrics.records import plain
 from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel, load_saved
 from judgesmith.programs.judging.rows import usage_of, usd_of
 from judgesmith.programs.judging.runner import judges_sources, was_not_asked
-from judgesmith.results.progress import OnProgress
+from judgesmith.results.progress import OnProgress, staged
 from judgesmith.signatures import Judgement, Scale
+from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT
@@ -289,6 +299,28 @@ def estimate_saved(spec: Spec, cell: Cell, dataset: DataSet, models: RunModels) 
     return estimate_judging([saved], items, by_name, lms[0])
 
 
+def estimate_supervised(
+    spec: Spec, cell: Cell, dataset: DataSet, models: RunModels
+) -> RunEstimate | None:
+    """Return what the supervisor of a panel would be asked: of every criterion of every row."""
+    named = models.supervisor(cell)
+    if named is None:
+        return None
+    targets = targets_of(dataset, cell.target, spec.data[cell.data].aggregate)
+    places = places_held_out(
+        dataset, targets, holdout=spec.holdout, seed=cell.seed, rows=spec.split_rows
+    )
+    items = [dataset[i] for i in places.tolist()]
+    effort = merging_effort(
+        PanelSettings(supervisor=named).merging["supervisor"],
+        items,
+        n_members=len(cell.members),
+        n_aspects=len(dataset.criteria),
+    )
+    lm = models.named(named)
+    return estimate_asking([AskedEffort(named, effort)], {named: lm}, lm)
+
+
 def _refuse_seen(saved: AnySaved, rows: HeldOutRows, cell: Cell) -> None:
     """Refuse rows that the judge knows: it would agree with people better than with new texts."""
     unseen = set(unseen_places(rows.dataset, rows.targets, saved.seen_keys).tolist())
@@ -431,7 +463,7 @@ class CellMaker:
 
     # -- a panel is put together -----------------------------------------------------------
 
-    def _from_members(self, cell: Cell) -> Made:
+    def _from_members(self, cell: Cell) -> Made | None:
         rows = self._rows(cell)
         members = [self._by_id[name] for name in cell.members]
         results = [self.folder.result(one) for one in members]
@@ -445,12 +477,55 @@ class CellMaker:
             places=rows.places,
             at_least=self.spec.judges[cell.judge].at_least,
         )
+        if self.spec.judges[cell.judge].supervisor is not None:
+            return self._supervised(cell, rows)
         costs = {
             name: None if None in values else sum(one for one in values if one is not None)
             for name in ("calls", "usd")
             for values in [[one["per_item"][name] for one in known]]
         }
         by = Judged(name=cell.judge, scale=scale, per_item=costs)
+        return self._held_against(cell, rows, judged, by)
+
+    def _supervised(self, cell: Cell, rows: HeldOutRows) -> Made | None:
+        """Have the errors of all members merged: their own answers are there already."""
+        judge = self.spec.judges[cell.judge]
+        members: dict[str, AnySaved] = {}
+        for number, name in enumerate(cell.members, 1):
+            own = self._by_id[name]
+            short = re.sub(r"\W+", "-", own.judge, flags=re.ASCII).strip("-")[:40] or "member"
+            short = f"{short}-{number}" if short in members else short
+            members[short] = load_saved(self.folder.place_of(own) / JUDGE)
+        settings = PanelSettings(
+            score=judge.score,
+            supervisor=self.models.supervisor(cell) or BY_RULE,
+            outliers=judge.outliers,
+        )
+        merging = settings.merging
+        if judge.at_least is not None:
+            readable = judge.at_least / len(members)
+            merging["rules"] = merging["rules"].model_copy(update={"readable": readable})
+        panel = SavedPanel(
+            members=members,
+            weights=PanelWeights.equal(
+                {name: one.scale for name, one in members.items()}, settings.middle
+            ),
+            target=rows.targets.name,
+            human_scale=rows.targets.scale,
+            **merging,
+        )
+        lms = {name: self.models.named(name) for name in panel.models}
+        first = next(iter(lms.values()))
+        before, begun = usage_of(*self.models.made), time.monotonic()
+        tell = staged(self.on_progress, "held-out rows, supervised", len(rows.items))
+        judged = score_batch(
+            panel.with_models(lms), rows.items, lm=first, concurrency=_CONCURRENCY, on_progress=tell
+        )
+        usage = model_usage(before, usage_of(*self.models.made), time.monotonic() - begun)
+        if any(map(was_not_asked, judged)):
+            return None
+        costs = per_item(judged, usd_of(judged, first) if len(lms) == 1 else ())
+        by = Judged(name=cell.judge, scale=panel.scale, per_item=costs, usage=usage)
         return self._held_against(cell, rows, judged, by)
 
     def _held_against(

@@ -11,7 +11,10 @@ from judgesmith.experiments.tables import Table, interval_cell
 
 
 class DiscernmentLine(Value):
-    """A cell and its D on the rows held out; ``weakest`` is the change with the lowest."""
+    """A cell and its D on the rows held out, also by experts' weights where there are any.
+
+    ``weakest`` is the change with the lowest.
+    """
 
     cell: str
     judge: str
@@ -19,6 +22,8 @@ class DiscernmentLine(Value):
     model: str | None
     d_min: Estimated
     d_avg: Estimated
+    d_min_ew: Estimated | None = None
+    d_avg_ew: Estimated | None = None
     weakest: str
 
     @property
@@ -59,7 +64,8 @@ def discernment_blocks(
 
 def _line(cell: Cell, held: Mapping[str, Any]) -> DiscernmentLine:
     known = {name: one["value"] for name, one in held["kinds"].items() if one["value"] is not None}
-    own = {name: Estimated(**held["overall"][name]) for name in ("d_min", "d_avg")}
+    overall = held["overall"]
+    own = {name: Estimated(**overall[name]) for name in DISCERNMENTS if name in overall}
     return DiscernmentLine(
         cell=cell.id,
         judge=cell.judge,
@@ -70,32 +76,42 @@ def _line(cell: Cell, held: Mapping[str, Any]) -> DiscernmentLine:
     )
 
 
+DISCERNMENTS = ("d_min", "d_avg", "d_min_ew", "d_avg_ew")
+
+
 DISCERNMENT_READING = (
     "D says how surely changed texts score lower than their originals, on rows held out: 1 is p of "
     ".05, and it grows with the number of originals, n."
 )
 
-DISCERNMENT_COLUMNS = ("d_min", "d_min_low", "d_min_high", "d_avg", "d_avg_low", "d_avg_high")
-DISCERNMENT_HEADER = (
-    *("judge", "optimizer", "model", "lowest D", "average D", "n", "least detected"),
+DISCERNMENT_COLUMNS = tuple(
+    f"{name}{end}" for name in DISCERNMENTS for end in ("", "_low", "_high")
 )
+_HEADERS = ("lowest D", "average D", "lowest, experts", "average, experts")
 
 
 def discernment_title(block: DiscernmentBlock) -> str:
     return f"{block.data}: {block.target}, changed texts, seed {block.seed}"
 
 
-def discernment_cells(line: DiscernmentLine) -> list[str]:
-    """Return a line as texts, in the order of ``DISCERNMENT_HEADER``."""
-    names = [line.judge, line.optimizer or "-", line.model or "-"]
-    return [*names, *map(interval_cell, (line.d_min, line.d_avg)), str(line.d_min.n), line.weakest]
-
-
 def discernment_tables(blocks: Sequence[DiscernmentBlock]) -> Iterator[Table]:
     """Yield a table of each set, target and seed."""
     for block in blocks:
-        rows = list(map(discernment_cells, block.cells))
-        yield Table(title=discernment_title(block), header=DISCERNMENT_HEADER, rows=rows)
+        told = [
+            (name, header)
+            for name, header in zip(DISCERNMENTS, _HEADERS, strict=True)
+            if any(getattr(line, name) is not None for line in block.cells)
+        ]
+        header = ["judge", "optimizer", "model", *(one for _, one in told), "n", "least detected"]
+        rows = [_cells(line, [name for name, _ in told]) for line in block.cells]
+        yield Table(title=discernment_title(block), header=header, rows=rows)
+
+
+def _cells(line: DiscernmentLine, names: Sequence[str]) -> list[str]:
+    found = [getattr(line, name) for name in names]
+    cells = ["-" if one is None else interval_cell(one) for one in found]
+    own = [line.judge, line.optimizer or "-", line.model or "-"]
+    return [*own, *cells, str(line.d_min.n), line.weakest]
 
 
 def discernment_columns(blocks: Sequence[DiscernmentBlock]) -> Iterator[dict[str, Any]]:
@@ -104,7 +120,7 @@ def discernment_columns(blocks: Sequence[DiscernmentBlock]) -> Iterator[dict[str
         for rank, line in enumerate(block.cells, 1):
             found = block.model_dump(exclude={"cells"}) | {"rank": rank, "n": line.d_min.n}
             found |= {name: getattr(line, name) for name in ("cell", "judge", "optimizer", "model")}
-            for name in ("d_min", "d_avg"):
-                one = getattr(line, name)
-                found |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+            for name in DISCERNMENTS:
+                if (one := getattr(line, name)) is not None:
+                    found |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
             yield found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.specs import Cell, Spec
+from judgesmith.experiments.specs.parts import BY_RULE, SAME
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, load_saved
 
 if TYPE_CHECKING:
@@ -163,7 +164,20 @@ class RunModels:
                 saved = self.saved(judge)
                 self.check_named(saved)
                 lms += map(self.named, saved.models)
+        lms += [self.named(one) for cell in cells if (one := self.supervisor(cell))]
         return lms
+
+    def supervisor(self, cell: Cell) -> str | None:
+        """Return the model that merges the errors of a panel's members; None where none does."""
+        named = self.spec.judges[cell.judge].supervisor
+        if named != SAME:
+            return None if named == BY_RULE else named
+        if cell.model is None:
+            raise InputError(
+                f"the members of {cell.judge} have no model in common.",
+                hint="name the supervisor's.",
+            )
+        return self.spec.model_name(cell.model)
 
     def check_keys(self, cells: Sequence[Cell]) -> None:
         """Refuse models that need a key and have none, unless there are answers to go by.

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import FiniteFloat
 
 from judgesmith.experiments.runs.cell_result import Value
+from judgesmith.experiments.runs.discernment_table import DISCERNMENTS
 from judgesmith.experiments.specs import Cell, Spec
 from judgesmith.experiments.specs.published import (
     PublishedPaper,
@@ -28,6 +29,8 @@ _SIGNS = {
     "local": "accuracy",
     "d_min": "D min",
     "d_avg": "D avg",
+    "d_min_ew": "D min, experts",
+    "d_avg_ew": "D avg, experts",
 }
 THIS_RUN = "(this run)"
 
@@ -209,7 +212,7 @@ class _Beside:
         agreement = result["agreement"]
         if statistic in ("global", "local"):
             return _at(result, "perspectives", statistic, "mean", "value")
-        if statistic in ("d_min", "d_avg"):
+        if statistic in DISCERNMENTS:
             seen = ("discernment", "seen", "heldout", "overall")
             return _at(agreement, *seen, statistic, "value")
         level = self.set.level or self.table.level

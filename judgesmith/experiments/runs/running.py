@@ -16,7 +16,7 @@ from judgesmith.data.items import DataSet
 from judgesmith.errors import FileError, InputError, MissingExtraError
 from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.experiments.compile.settings import without_equal_ratings
-from judgesmith.experiments.runs.cell_runner import CellMaker, estimate_saved
+from judgesmith.experiments.runs.cell_runner import CellMaker, estimate_saved, estimate_supervised
 from judgesmith.experiments.runs.claims import claim_cell
 from judgesmith.experiments.runs.folder import RunFolder
 from judgesmith.experiments.runs.models import RunModels
@@ -62,9 +62,10 @@ def _estimated(
     cell: Cell, spec: Spec, sets: Mapping[str, DataSet], models: RunModels
 ) -> CellEstimate:
     kind = spec.judges[cell.judge].kind
-    if kind not in ("compiled", "saved"):
-        return CellEstimate(cell=cell, estimate=None, problem=None)
     try:
+        if kind not in ("compiled", "saved"):
+            merging = estimate_supervised(spec, cell, sets[cell.data], models)
+            return CellEstimate(cell=cell, estimate=merging, problem=None)
         if kind == "saved":
             judging = estimate_saved(spec, cell, sets[cell.data], models)
             return CellEstimate(cell=cell, estimate=judging, problem=None)
@@ -212,7 +213,12 @@ class _RunWorker:
         self.cells = cells_of(spec)
         self.by_id = {one.id: one for one in self.cells}
         asking = ("compiled", "saved")
-        self.asks = {one.id for one in self.cells if spec.judges[one.judge].kind in asking}
+        self.asks = {
+            one.id
+            for one in self.cells
+            for judge in [spec.judges[one.judge]]
+            if judge.kind in asking or judge.supervisor is not None
+        }
         self.unfinished: dict[str, str] = {}
         self.spent = False
         # Failures of before are tried again; those of others meanwhile are theirs.

@@ -11,6 +11,7 @@ from judgesmith.programs.artifacts.saved_ensembles import (
     SUPERVISOR,
     AnySaved,
     SavedPanel,
+    SavedSupervisor,
     leaves_and_parts,
     saved_leaves,
     saved_panels,
@@ -229,11 +230,19 @@ def supervising(panel: SavedPanel, items: Sequence[RatedItem]) -> list[AskedEffo
     if panel.supervisor is None or not items:
         return []
     leaves = [leaf for name in panel.asked for leaf in saved_leaves(panel.members[name])]
-    n = len(items) * n_aspects(leaf.protocol for leaf in leaves)
-    said = len(panel.supervisor.question.as_text()) + MeanLengths.of(items).response
-    said += len(panel.asked) * _ERRORS * _CHARACTERS_PER_ERROR
-    effort = JudgingEffort.asked(n, characters=n * said, answered=_ERRORS * _TOKENS_PER_ERROR)
+    n = n_aspects(leaf.protocol for leaf in leaves)
+    effort = merging_effort(panel.supervisor, items, n_members=len(panel.asked), n_aspects=n)
     return [AskedEffort(panel.supervisor.model, effort, panel.parts.get(SUPERVISOR))]
+
+
+def merging_effort(
+    supervisor: SavedSupervisor, items: Sequence[RatedItem], *, n_members: int, n_aspects: int
+) -> JudgingEffort:
+    """Return what it takes that a supervisor merges the errors of every aspect of every text."""
+    n = len(items) * n_aspects
+    said = len(supervisor.question.as_text()) + MeanLengths.of(items).response
+    said += n_members * _ERRORS * _CHARACTERS_PER_ERROR
+    return JudgingEffort.asked(n, characters=n * said, answered=_ERRORS * _TOKENS_PER_ERROR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

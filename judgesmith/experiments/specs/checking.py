@@ -14,7 +14,7 @@ from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.tuning import check_searched
 from judgesmith.experiments.specs.faults import meant, unknown_name
 from judgesmith.experiments.specs.grid import Cell
-from judgesmith.experiments.specs.parts import MOST_IN_SUBSETS, JudgeSpec
+from judgesmith.experiments.specs.parts import BY_RULE, MOST_IN_SUBSETS, SAME, JudgeSpec
 from judgesmith.experiments.specs.published import read_published
 from judgesmith.experiments.specs.settings import MisfitError, combined, protocol_of, said_plainly
 from judgesmith.experiments.specs.spec import Spec
@@ -224,6 +224,22 @@ def _check_panel(spec: Spec, name: str, judge: JudgeSpec, blame: Blame) -> None:
             ("judges", name, "at_least"),
             f"a panel of {len(judge.panel)} has no {judge.at_least} members; give fewer.",
         )
+    if judge.supervisor not in (None, SAME, BY_RULE):
+        _tell(blame, ("judges", name, "supervisor"), _check_model, judge.supervisor)
+    if judge.outliers != "auto" and judge.supervisor is None:
+        blame(
+            ("judges", name, "outliers"),
+            "outliers says whose errors are left out of one list, and none is made; give "
+            f"supervisor ({SAME}, {BY_RULE} or a model).",
+        )
+    if judge.supervisor is not None:
+        for number, member in enumerate(judge.panel):
+            if member in spec.judges and spec.judges[member].kind not in ("compiled", "saved"):
+                blame(
+                    (*place, number),
+                    f"{member} points at no errors that could be merged; take it out of this "
+                    "panel, or leave supervisor out.",
+                )
     if judge.subsets and len(judge.panel) > MOST_IN_SUBSETS:
         blame(
             ("judges", name, "subsets"),
@@ -282,7 +298,7 @@ def _tell(blame: Blame, place: Place, check: Callable[..., object], *values: Any
         blame(place, said_plainly(fault))
 
 
-_OF_VERSIONS = ("task", "kinds", "holdout_kinds", "versions")
+_OF_VERSIONS = ("task", "kinds", "holdout_kinds", "versions", "expert_weights")
 
 
 def check_combinations(spec: Spec, cells: Sequence[Cell], *, blame: Blame) -> None:

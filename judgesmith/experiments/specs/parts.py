@@ -20,6 +20,7 @@ from pydantic import (
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.fields import CompileFields
+from judgesmith.signatures.aggregation import OutlierRule
 from judgesmith.signatures.config import ActiveCriticConfig, InferenceSettings
 from judgesmith.signatures.plain_data import DeclaredField, declared_fields
 
@@ -126,14 +127,18 @@ def _strict_type(field: DeclaredField) -> Any:
     return Annotated[field.kind, Field(**strict)]
 
 
-@settings_fields(CompileFields, "aggregate", "task", "kinds", "holdout_kinds", "versions")
+@settings_fields(
+    CompileFields, "aggregate", "task", "kinds", "holdout_kinds", "versions", "expert_weights"
+)
 class DataSpec(SpecPart):
     """A rated set, and what judges are held against on it."""
 
     if TYPE_CHECKING:
         aggregate: Aggregate = "mean"
         holdout_kinds: tuple[str, ...] = ()
+        expert_weights: str | None = None
     path: Text
+    rows: Positive | None = None
     optional: Switch = False
     targets: Annotated[Targets, Field(min_length=1)] = ("auto",)
     map: Text | dict[str, Text | list[Text]] | None = None
@@ -148,12 +153,15 @@ class DataSpec(SpecPart):
 
 Kind = Literal["compiled", "recorded", "panel", "saved"]
 
+SAME, BY_RULE = "same", "rule"
+"""The model of a panel's members supervises, or none does."""
+
 MOST_IN_SUBSETS = 10
 """Members of a panel whose subsets are judges, too: 1,013 of them."""
 
 _OF_KINDS: Mapping[Kind, tuple[str, ...]] = {
     "recorded": ("recorded", "name", "criterion", "scale"),
-    "panel": ("panel", "score", "at_least", "subsets"),
+    "panel": ("panel", "score", "at_least", "subsets", "supervisor", "outliers"),
     "saved": ("saved",),
 }
 _ALSO: Mapping[Kind, tuple[str, ...]] = {"saved": ("model",)}
@@ -197,6 +205,8 @@ class JudgeSpec(SpecPart):
     score: Literal["mean", "median"] = "mean"
     at_least: Positive | None = None
     subsets: Switch = False
+    supervisor: Text | None = None
+    outliers: OutlierRule = "auto"
 
     @property
     def kind(self) -> Kind:
@@ -209,7 +219,9 @@ class JudgeSpec(SpecPart):
         """Return the smaller panels that ``subsets`` asks for, named by numbers of members."""
         if not self.subsets or len(self.panel) > MOST_IN_SUBSETS:
             return {}
-        alone = self.model_copy(update={"subsets": False, "at_least": None})
+        alone = self.model_copy(
+            update={"subsets": False, "at_least": None, "supervisor": None, "outliers": "auto"}
+        )
         numbers = range(1, len(self.panel) + 1)
         return {
             f"{name} {'+'.join(map(str, own))}": alone.model_copy(

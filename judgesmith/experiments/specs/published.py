@@ -14,7 +14,9 @@ from judgesmith.experiments.specs.parts import Name, Names, SpecPart, Text
 from judgesmith.metrics.correlation import Level
 from judgesmith.signatures.plain_data import read_yaml
 
-PublishedStatistic = Literal["pearson", "spearman", "kendall", "global", "local", "d_min", "d_avg"]
+PublishedStatistic = Literal[
+    "pearson", "spearman", "kendall", "global", "local", "d_min", "d_avg", "d_min_ew", "d_avg_ew"
+]
 PublishedNumber = float | Annotated[str, Field(max_length=40)] | None
 """A number, a text such as ``above 1`` where only that is published, or nothing."""
 

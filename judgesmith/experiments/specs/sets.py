@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from judgesmith.data.items import DataSet
 from judgesmith.data.problems import DataError
@@ -14,12 +17,14 @@ from judgesmith.data.targets import targets_of
 from judgesmith.errors import FileError, InputError, MissingExtraError
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.settings import is_unlabelled
-from judgesmith.experiments.compile.versions import chosen_versions
+from judgesmith.experiments.compile.versions import chosen_versions, original_places
+from judgesmith.experiments.robustness.perturbed_rows import is_original
 from judgesmith.experiments.specs.faults import Mistake, SpecError, all_listed, unknown_name
 from judgesmith.experiments.specs.grid import Cell, cells_of
 from judgesmith.experiments.specs.settings import said_plainly, settings_of
 from judgesmith.experiments.specs.spec import JUDGE_FILE, Spec, file_at
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.plain_data import Place
 
 _KINDS = {"recorded": "recorded scores", "panel": "a panel", "saved": "a saved judge"}
@@ -58,6 +63,26 @@ def read_sets(spec: Spec) -> dict[str, DataSet]:
     return sets
 
 
+def drawn_rows(dataset: DataSet, n: int) -> DataSet:
+    """Return so many rows at random, always the same, and the changed versions of these."""
+    originals = original_places(dataset)
+    drawn = set(np.random.default_rng(0).permutation(originals)[:n].tolist())
+    if len(drawn) == len(originals):
+        return dataset
+    kept = {(dataset[place].source_id, dataset[place].system_id) for place in drawn}
+    sources = {source for source, _ in kept}
+
+    def is_version(item: RatedItem) -> bool:
+        original = item.extra.get("original")
+        return not is_original(item) and (
+            item.source_id in sources if original is None else (item.source_id, original) in kept
+        )
+
+    places = [at for at, one in enumerate(dataset) if at in drawn or is_version(one)]
+    notes = (*dataset.notes, f"{len(drawn)} of {len(originals)} rows were drawn.")
+    return replace(dataset.subset(places), notes=notes)
+
+
 class _Reader:
     """Reads what a specification names, and keeps what is wrong."""
 
@@ -77,7 +102,7 @@ class _Reader:
         if place is None:
             return None
         try:
-            return read_items(
+            found = read_items(
                 place,
                 columns=one.map,
                 scale=one.scale,
@@ -88,6 +113,7 @@ class _Reader:
                 decimal=one.decimal,
                 sheet=one.sheet,
             )
+            return found if one.rows is None else drawn_rows(found, one.rows)
         except DataError as fault:
             n = len(fault.problems)
             more = f" ({n - 1} more: see judgesmith check)" if n > 1 else ""
@@ -111,6 +137,7 @@ class _Reader:
         settings = settings_of(self.spec, cell) if judge.kind == "compiled" else None
         if settings is not None and settings.minds_versions:
             self._check_kinds(cell, dataset)
+            self._check_weights(cell, dataset)
         if settings is not None and is_unlabelled(dataset, settings):
             return
         place: Place = ("data", cell.data, "targets", data.targets.index(cell.target))
@@ -146,6 +173,18 @@ class _Reader:
                 named = [field] if field else own[:1]
                 self.blame(("data", cell.data, *named), said_plainly(fault))
                 return
+
+    def _check_weights(self, cell: Cell, dataset: DataSet) -> None:
+        """Tell of experts' weights that do not fit, before a model is asked."""
+        if self.spec.data[cell.data].expert_weights is None or self.mistakes:
+            return
+        if self._is_new("weights", cell.data, cell.target):
+            changed = chosen_versions(dataset, settings_of(self.spec, cell))
+            try:
+                assert changed is not None  # as the objective looks at versions
+                changed.weights(cell.targets)
+            except (InputError, FileError) as fault:
+                self.blame(("data", cell.data, "expert_weights"), said_plainly(fault))
 
     def check_recorded(self, name: str) -> None:
         judge = self.spec.judges[name]

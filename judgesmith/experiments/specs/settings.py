@@ -13,6 +13,7 @@ from judgesmith.experiments.compile.settings import CompileSettings, choices_sai
 from judgesmith.experiments.specs.grid import Cell
 from judgesmith.experiments.specs.parts import DataSpec, JudgeSpec, OptimizerSpec
 from judgesmith.experiments.specs.spec import Spec
+from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 from judgesmith.programs.families.forms import format_at
 from judgesmith.programs.judging.judge import decided_by_names
 from judgesmith.programs.judging.registry import JudgeFamily, family_of
@@ -138,6 +139,8 @@ def combined(
         "fixed": tuple(fixed),
         "seed": seed,
     }
+    if (weights := data.expert_weights) is not None and weights not in EXPERT_WEIGHTS:
+        plain["expert_weights"] = str(spec.place(weights))
     settings = CompileSettings.model_validate(plain)
     return without(settings, judge.without) if judge.without else settings
 

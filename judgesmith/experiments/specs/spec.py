@@ -28,6 +28,7 @@ from judgesmith.experiments.specs.parts import (
     Whole,
     settings_fields,
 )
+from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 from judgesmith.signatures.plain_data import Place, fingerprint_of
 
 DATA_FOLDER = "JUDGESMITH_DATA"
@@ -162,6 +163,11 @@ class Spec(SpecPart):
             (getattr(judge, field), ("judges", name, field))
             for name, judge in self.judges.items()
             for field in ("rubric", "steps", "questions", "recorded")
+        ]
+        named += [
+            (one.expert_weights, ("data", name, "expert_weights"))
+            for name, one in self.data.items()
+            if one.expert_weights not in EXPERT_WEIGHTS and name not in absent
         ]
         named += [
             (judge.format, ("judges", name, "format"))

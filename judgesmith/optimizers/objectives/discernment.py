@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from judgesmith.optimizers.objectives.base import CONFIDENCE, Objective, shared_
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.signatures.perturbation import Perturbation
 
+Experts = Mapping[str, Mapping[str, float]]
+"""Shares of the targets by the name of each kind of change, which sum to 1."""
+
 MOST = 1000.0  # no discernment is thought of as larger, where a bound is needed
 
 
@@ -34,6 +37,7 @@ class DiscernmentObjective(Objective):
     bounds = (0.0, MOST)
     grows: bool = True  # with the number of rows
     worst: float = 0.0  # the D of a kind that has versions and no scored pair
+    experts: Experts | None = None
 
     @abstractmethod
     def wants(self, kind: Perturbation) -> bool:
@@ -45,7 +49,7 @@ class DiscernmentObjective(Objective):
 
     def value(self, table: PredictionTable) -> float:
         own = self._own(table)
-        scores = discernment_by_kind(own) * own.evidence
+        scores = discernment_by_kind(own, self.experts) * own.evidence
         unscored = [_has_versions(part) & ~_has_pairs(part) for part in own.parts]
         scores = np.where(np.any(unscored, axis=0), self.worst, scores)
         return float(self.summed_up(scores, own.kinds))
@@ -70,7 +74,7 @@ class DiscernmentObjective(Objective):
 
         def of_counts(counts: FloatArray) -> FloatArray:
             log_p = np.stack([[test(counts) for test in several] for several in tests], axis=-1)
-            scores = discernment_score(harmonic_mean_log_p(log_p)) * numbered.evidence
+            scores = _joined(log_p, numbered, self.experts) * numbered.evidence
             drawn = np.stack([counts @ own > 0 for own in versions], axis=-1).swapaxes(0, 1)
             unscored = np.any(np.isnan(log_p) & drawn, axis=-1)
             scores = np.where(unscored, self.worst, scores)
@@ -107,9 +111,12 @@ class DiscernmentObjective(Objective):
         return found if self.grows else replace(found, evidence=1.0)
 
 
+@dataclass(frozen=True)
 class _OfDamage(DiscernmentObjective):
+    experts: Experts | None = field(default=None, hash=False)
+
     def wants(self, kind: Perturbation) -> bool:
-        return kind.lowers
+        return kind.lowers and (self.experts is None or kind.name in self.experts)
 
     def interval(self, value: float, resampled: FloatArray, n_units: int) -> tuple[float, float]:
         return centred_interval(value, resampled, n_units, CONFIDENCE)
@@ -118,6 +125,12 @@ class _OfDamage(DiscernmentObjective):
 @dataclass(frozen=True)
 class LowestDiscernment(_OfDamage):
     """The smallest discernment score over the kinds of change that make texts worse.
+
+    Parameters
+    ----------
+    experts : mapping or None
+        Shares of the targets by the name of each kind of change, which sum to 1; a kind without any
+        takes no part. None has all targets count alike.
 
     Examples
     --------
@@ -137,7 +150,8 @@ class LowestDiscernment(_OfDamage):
 class AverageDiscernment(_OfDamage):
     """The mean discernment score over the kinds of change that make texts worse.
 
-    Each level of text (characters, words, sentences, …) has the same weight.
+    Each level of text (characters, words, sentences, …) has the same weight; ``experts`` are those
+    of ``LowestDiscernment``.
 
     Examples
     --------
@@ -193,11 +207,18 @@ class FalseAlarms(DiscernmentObjective):
         return resampled
 
 
-def discernment_by_kind(table: PredictionTable) -> FloatArray:
-    log_p = np.stack(
-        [wilcoxon_log_p(part.predicted, _damaged(part).T) for part in table.parts], axis=-1
-    )
-    return discernment_score(harmonic_mean_log_p(log_p))
+def discernment_by_kind(table: PredictionTable, experts: Experts | None = None) -> FloatArray:
+    log_p = [wilcoxon_log_p(part.predicted, _damaged(part).T) for part in table.parts]
+    return _joined(np.stack(log_p, axis=-1), table, experts)
+
+
+def _joined(log_p: FloatArray, table: PredictionTable, experts: Experts | None) -> FloatArray:
+    """Return D by kind, shape (n_kinds, …), of log p by kind, …, and target."""
+    shares = None
+    if experts is not None:
+        own = [[experts[kind.name][one] for one in table.places] for kind in table.kinds]
+        shares = np.reshape(own, (len(own), *[1] * (log_p.ndim - 2), -1))
+    return discernment_score(harmonic_mean_log_p(log_p, weights=shares))
 
 
 def moved_to(value: float, resampled: FloatArray) -> FloatArray:

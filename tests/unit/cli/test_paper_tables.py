@@ -1,5 +1,6 @@
 """The templates of papers run by name against a server, and end with published numbers."""
 
+import csv
 import gzip
 import json
 
@@ -104,7 +105,8 @@ def test_a_papers_template_ends_with_its_table_and_resumes(
 
 def test_every_subset_of_a_panel_is_a_judge_that_asks_nothing():
     spec = spec_of(template_text("openlgauge"))
-    panels = {name: one.panel for name, one in spec.judges.items() if one.panel}
+    panels = {name: one.panel for name, one in spec.judges.items() if not one.supervisor}
+    panels = {name: one for name, one in panels.items() if one}
     assert len(panels) == 2**5 - 1 - 5
     assert panels["panel-5 1+3"] == ("annotator", "points-and-words")
     many = {f"j{n}": {} for n in range(11)}
@@ -112,6 +114,163 @@ def test_every_subset_of_a_panel_is_a_judge_that_asks_nothing():
     judges = json.dumps({"judges": {**many, "all": {"panel": [*many], "subsets": True}}})
     with pytest.raises(ValueError, match="11 judges have 2,047 subsets"):
         spec_of(f"{lines[:-1]}, {judges[1:]}")
+
+
+SUPERVISED = """
+name: errors
+data: {answers: {path: sample, targets: [overall], rows: 60}}
+judges:
+  annotator: {judge: annotator, criteria: human}
+  "in words": {from: annotator, choose: {severity: words}}
+  panel: {panel: [annotator, "in words"]}
+  supervised: {from: panel, supervisor: same, outliers: deviation}
+  by rule: {from: panel, supervisor: rule, at_least: 2}
+optimizers: [none]
+"""
+
+
+def test_a_supervisor_merges_the_errors_of_a_panel_and_asks_its_members_nothing(
+    run, folder, model_server, monkeypatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setattr(agreement, "N_RESAMPLES", 20)
+    (folder / "spec.yaml").write_text(SUPERVISED, encoding="utf-8")
+    model_server.reset()
+    command = ["experiment", "spec.yaml", "-o", "run", "--model", f"openai/m@{model_server.url}"]
+    expected = {
+        one["judge"]: one["estimate"] for one in run(*command, "--dry-run", "--json").json["cells"]
+    }
+    assert expected["supervised"]["calls"] > 0
+    assert expected["panel"] is expected["by rule"] is None
+    done = run(*command, "--json")
+    assert done.status == 0, done.err
+    asked = model_server.counts()
+    assert run(*command).status == 0
+    assert model_server.counts()["requests"] == asked["requests"]
+    cells = {
+        name: folder / "run" / "cells" / f"answers.overall.{name}.none.openai-m.0"
+        for name in ("annotator", "panel", "supervised", "by-rule")
+    }
+    rows = {
+        name: list(map(json.loads, (place / "scores.jsonl").read_text("utf-8").splitlines()))
+        for name, place in cells.items()
+    }
+    usage = {name: json.loads((one / "usage.json").read_text()) for name, one in cells.items()}
+    with_errors = [
+        len({error["criterion"] for said in row["annotations"].values() for error in said})
+        for row in rows["supervised"]
+    ]
+    assert usage["supervised"]["calls"] == sum(with_errors) > 0
+    assert usage["panel"]["calls"] == usage["by-rule"]["calls"] == 0
+    for plain, merged, by_rule in zip(
+        rows["panel"], rows["supervised"], rows["by-rule"], strict=True
+    ):
+        assert merged["score"] == pytest.approx(100 * plain["score"])
+        assert set(merged["members"]) == {"annotator", "in-words"}
+        found = any(merged["annotations"].values())
+        assert merged["merged_by"] == ("supervisor" if found else "nobody")
+        assert by_rule["merged_by"] == ("rule" if found else "nobody")
+    n_drawn = (
+        len(rows["panel"])
+        + json.loads((cells["annotator"] / "result.json").read_text())["rows"]["select"]
+    )
+    assert n_drawn <= 60
+
+
+def test_mistakes_about_supervisors_are_told(run, folder):
+    text = SUPERVISED + "models: [offline]\n"
+    text = text.replace("supervisor: same, ", "").replace("supervisor: rule", "supervisor: opena/x")
+    (folder / "spec.yaml").write_text(text, encoding="utf-8")
+    done = run("experiment", "spec.yaml", "-o", "run", "--dry-run")
+    assert done.status == 2
+    assert "judges.supervised.outliers: outliers says whose errors are left out" in done.err
+    assert "judges.by rule.supervisor:" in done.err
+    assert "did you mean openai" in done.err
+    recorded = (
+        "  theirs: {recorded: scores.jsonl, scale: 1..5}\n  panel: {panel: [annotator, theirs]}"
+    )
+    text = SUPERVISED.replace('  panel: {panel: [annotator, "in words"]}', recorded)
+    (folder / "spec.yaml").write_text(text, encoding="utf-8")
+    done = run("experiment", "spec.yaml", "-o", "run", "--dry-run")
+    assert "theirs points at no errors that could be merged" in done.err
+
+
+def test_experts_weights_give_a_second_d(run, folder, monkeypatch):
+    monkeypatch.setattr(agreement, "N_RESAMPLES", 20)
+    spec = """
+name: experts
+data:
+  answers:
+    path: sample
+    targets: [[faithfulness, fluency]]
+    rows: 120
+    kinds: [character_typos, truncation]
+    versions: 0
+    expert_weights: votes.yaml
+judges: {fine: {variant: fine}}
+optimizers: [none]
+holdout: 0.5
+objective: d_min
+published: numbers.yaml
+"""
+    numbers = "paper: P\ntables: [{source: T 1, statistics: [d_min, d_min_ew], sets: {S: {data: "
+    numbers += (
+        'answers, targets: ["faithfulness, fluency"], ours: fine}}, rows: {x: {values: [[1, 2]]}}}]'
+    )
+    (folder / "numbers.yaml").write_text(numbers, encoding="utf-8")
+    (folder / "spec.yaml").write_text(spec, encoding="utf-8")
+    votes = "character_typos/minor: {fluency: 1, faithfulness: 0}"
+    (folder / "votes.yaml").write_text(votes.replace("faith", "fath"), encoding="utf-8")
+    done = run("experiment", "spec.yaml", "-o", "run")
+    assert done.status == 2
+    assert "spec.yaml:10: data.answers.expert_weights: the weights of character_typos" in done.err
+    assert "got fluency and fathfulness" in done.err
+    (folder / "votes.yaml").write_text(votes, encoding="utf-8")
+    done = run("experiment", "spec.yaml", "-o", "run", "--json")
+    assert done.status == 0, done.err
+    (block,) = done.json["discernment"]
+    (line,) = block["cells"]
+    # Of few typos alone and by fluency alone.
+    assert line["d_min_ew"]["value"] == line["d_avg_ew"]["value"] > 0
+    (beside,) = done.json["published"]
+    assert beside["numbers"]["d_min_ew"]["ours"] == line["d_min_ew"]["value"]
+    assert "lowest, experts" in run("experiment", "spec.yaml", "-o", "run").out
+    with (folder / "run" / "leaderboard.csv").open(encoding="utf-8") as file:
+        (row,) = [one for one in csv.DictReader(file) if one["d_min"]]
+    assert float(row["d_min_ew"]) == line["d_min_ew"]["value"]
+    first = run("experiment", "spec.yaml", "-o", "other", "--dry-run", "--json").json["run"]
+    (folder / "votes.yaml").write_text(votes.replace("1, f", "0.5, f").replace("0}", "0.5}"))
+    assert run("experiment", "spec.yaml", "-o", "other", "--dry-run", "--json").json["run"] != first
+
+
+def test_texts_without_ratings_are_judged_by_criteria_that_are_named(run, folder):
+    spec = """
+name: unrated
+data:
+  changed: {path: changed.jsonl, targets: [[coherence, consistency]], rows: 20, versions: 0,
+    expert_weights: summarization}
+judges: {direct: {judge: direct, choose: {asks: criteria}}}
+optimizers: [none]
+holdout: 0.5
+objective: d_min
+"""
+    (folder / "spec.yaml").write_text(spec, encoding="utf-8")
+    made = ("--task", "summarization", "--kinds", "character_typos,negation", "--rows", "30")
+    assert run("discern", "perturb", "sample", *made, "-o", "changed.jsonl").status == 0
+    rows = map(json.loads, (folder / "changed.jsonl").read_text("utf-8").splitlines())
+    unrated = "".join(json.dumps(row | {"human": {}}) + "\n" for row in rows)
+    (folder / "changed.jsonl").write_text(unrated, encoding="utf-8")
+    done = run("experiment", "spec.yaml", "-o", "run", "--json")
+    assert done.status == 0, done.err
+    (block,) = done.json["discernment"]
+    (line,) = block["cells"]
+    assert "d_min_ew" not in line  # the task's experts speak of four criteria
+    (result,) = (folder / "run" / "cells").glob("*/result.json")
+    cell = json.loads(result.read_text())
+    assert cell["rows"]["heldout"] + cell["rows"]["select"] == 20
+    found = cell["agreement"]["discernment"]
+    assert found["targets"] == ["coherence", "consistency"]
+    assert "fluency and relevance are not judged" in found["expert_weights"]
 
 
 def test_an_optional_set_has_cells_once_its_file_is_there(folder):

@@ -22,7 +22,11 @@ from judgesmith.optimizers import (
     ReflectiveSearch,
     parse_objective,
 )
-from judgesmith.optimizers.objectives.discernment import discernment_by_kind
+from judgesmith.optimizers.objectives.discernment import (
+    AverageDiscernment,
+    LowestDiscernment,
+    discernment_by_kind,
+)
 from judgesmith.optimizers.rows import rows_from
 from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.lm import Budget, LMClient, lm_client_of
@@ -105,6 +109,26 @@ class TestByHand:
         both = PredictionTable.of_parts({"score": one, "wit": other})
         p = 1 / ((32 + 1) / 2)
         assert parse_objective("d_min").value(both) == pytest.approx(math.log(p) / math.log(0.05))
+
+    def test_experts_weigh_the_targets_of_each_kind(self):
+        one = of_gaps([1, 2, 3, 4, 5], [0, 0, 0, 0, 0])
+        other = of_gaps([0, 0, 0, 0, 0], [1, 2, 3, 4, 5])
+        both = PredictionTable.of_parts({"score": one, "wit": other})
+        d = math.log(32) / math.log(20)
+        right = {TYPOS.name: {"score": 1, "wit": 0}, WORDS.name: {"score": 0, "wit": 1}}
+        wrong = {TYPOS.name: {"score": 0, "wit": 1}, WORDS.name: {"score": 1, "wit": 0}}
+        assert LowestDiscernment(right).value(both) == pytest.approx(d)
+        assert LowestDiscernment(wrong).value(both) == AverageDiscernment(wrong).value(both) == 0
+        p = 1 / (0.25 * 32 + 0.75)
+        quarter = {TYPOS.name: {"score": 0.25, "wit": 0.75}}  # of the other kind nothing is said
+        assert LowestDiscernment(quarter).value(both) == pytest.approx(-math.log(p) / math.log(20))
+        alike = {one.name: {"score": 0.5, "wit": 0.5} for one in KINDS}
+        both = PredictionTable.of_parts({"score": changed(one, 5, 9), "wit": changed(other, 4, 2)})
+        drawn = [
+            made.estimate(both, seed=np.random.default_rng(1))
+            for made in (LowestDiscernment(), LowestDiscernment(alike))
+        ]
+        assert (drawn[0].value, drawn[0].low) == pytest.approx((drawn[1].value, drawn[1].low))
 
 
 def test_it_is_the_metric_of_the_same_scores():
