@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from judgesmith.metrics.systems import prediction_powered_mean, system_difference
+from judgesmith.metrics.systems import prediction_powered_mean, system_difference, system_ranks
 from judgesmith.metrics.verdicts import corrected_rates
 from judgesmith.metrics.verdicts.rates import RoganGladen, ShareSums, _equal_shares, _Rows
 
@@ -276,6 +276,17 @@ def test_sources_with_one_system_change_places_with_each_other():
         for one in itertools.combinations(range(8), 4)
     ]
     assert found == pytest.approx(np.mean(every), abs=0.015)
+
+
+def test_ranks_are_those_of_means_where_labels_are_a_random_sample():
+    rng = np.random.default_rng(3)
+    sources, systems = np.repeat(np.arange(120), 3), np.tile(["low", "high", "same"], 120)
+    human = (rng.random(360) < np.tile([0.3, 0.8, 0.8], 120)).astype(float)
+    judge = np.where(rng.random(360) < 0.9, human, 1 - human)
+    human[rng.random(360) < 0.4] = np.nan
+    found = corrected_rates(human, judge, sources=sources, systems=systems).ranks
+    assert found == {"low": (3, 3), "high": (1, 2), "same": (1, 2)}
+    assert found == system_ranks(human, judge, sources=sources, systems=systems)
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_claims():

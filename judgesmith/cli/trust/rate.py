@@ -252,6 +252,11 @@ def _print_differences(differences: Sequence[PassRateDifference], rates: PassRat
     if untested:
         verdict += f"; too few labels to test {', '.join(untested)}"
     say_under("equal in all systems", f"{p_values}: {verdict}")
+    ranks = [
+        f"{_label(name)} {best}{f' to {worst}' * (worst > best)}"
+        for name, (best, worst) in rates.ranks.items()
+    ]
+    say_under("ranks by PPI++", ", ".join(ranks))
 
 
 def _label(system: object) -> str:

@@ -39,7 +39,12 @@ class RateReport(Result, report="judgesmith.cli.trust.rate:report"):
 
     def to_dict(self) -> dict[str, Any]:
         said = {"target": self.target, "positive": self.positive, "left_out": self.left_out}
-        return {**said, **self.rates.to_dict(), "assumptions": ASSUMPTIONS}
+        found = self.rates.to_dict()
+        ranks = self.rates.ranks.values()
+        systems = [
+            {**one, "ranks": list(own)} for one, own in zip(found["systems"], ranks, strict=True)
+        ]
+        return {**said, **found, "systems": systems, "assumptions": ASSUMPTIONS}
 
 
 def positive_label(targets: Targets) -> str:

@@ -1,7 +1,7 @@
 """Prediction-powered means of systems and their differences."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations
 
@@ -584,15 +584,25 @@ def system_ranks(
         ).estimate
         for one, other in pairs
     ]
-    better, worse = [0] * len(known), [0] * len(known)
-    adjusted = holm([one.p_value for one in found]) if found else ()
-    for (one, other), estimate, p in zip(pairs, found, adjusted, strict=True):
+    named = [(known[one], known[other]) for one, other in pairs]
+    return open_ranks(known, dict(zip(named, found, strict=True)), confidence=confidence)
+
+
+def open_ranks(
+    systems: Sequence[object],
+    differences: Mapping[tuple[object, object], PairedEstimate],
+    *,
+    confidence: float,
+) -> dict[object, tuple[int, int]]:
+    """Return the ranks of systems that their differences leave open; see ``system_ranks``."""
+    better, worse = dict.fromkeys(systems, 0), dict.fromkeys(systems, 0)
+    adjusted = holm([one.p_value for one in differences.values()]) if differences else ()
+    for ((one, other), estimate), p in zip(differences.items(), adjusted, strict=True):
         if p <= 1 - confidence:
             up, down = (one, other) if estimate.value > 0 else (other, one)
             better[down] += 1
             worse[up] += 1
-    n = len(known)
-    return {name: (1 + better[at], n - worse[at]) for at, name in enumerate(known)}
+    return {name: (1 + better[name], len(systems) - worse[name]) for name in systems}
 
 
 def _table(

@@ -25,7 +25,12 @@ from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import FEWEST_GROUPS, Estimate, PairedEstimate, Record
 from judgesmith.metrics.resampling.draws import checked_generator, estimates_of_sums
 from judgesmith.metrics.resampling.shares import share_interval, wilson_interval
-from judgesmith.metrics.systems.means import SystemDifference, powered_mean, system_difference
+from judgesmith.metrics.systems.means import (
+    SystemDifference,
+    open_ranks,
+    powered_mean,
+    system_difference,
+)
 
 _BLOCK = 2**22
 AnyEstimate = TypeVar("AnyEstimate", bound=Estimate)
@@ -210,6 +215,18 @@ class PassRates(Record):
     equal_tpr: float
     equal_tnr: float
     is_equal: bool
+
+    @property
+    def ranks(self) -> dict[object, tuple[int, int]]:
+        """The best and the worst rank of each system that ``powered`` leaves open, 1 for the best.
+
+        As for :func:`~judgesmith.metrics.systems.system_ranks`.
+        """
+        return open_ranks(
+            [one.system for one in self.systems],
+            {(one.first_system, one.second_system): one.powered for one in self.differences},
+            confidence=self.systems[0].powered.confidence,
+        )
 
 
 def corrected_rates(
