@@ -64,14 +64,33 @@ class Decision(FrozenModel):
         return self.abstain is not None and self.abstain[0] <= share < self.abstain[1]
 
 
+class Product(FrozenModel):
+    """How the steps of two terms, multiplied, move a score."""
+
+    first: str
+    second: str
+    center: FiniteFloat
+    spread: FiniteFloat = Field(gt=0.0)
+    weight: FiniteFloat
+
+    @property
+    def name(self) -> str:
+        return f"{self.first}²" if self.first == self.second else f"{self.first} × {self.second}"
+
+
 class Aggregation(FrozenModel):
-    """How the numbers a model gave become the judge's score, and the score a label."""
+    """How the numbers a model gave become the judge's score, and the score a label.
+
+    A linear one adds, by ``weights``, the steps of its ``terms``: (value - center) / spread, kept
+    within ``limit``. ``products`` are weighed likewise; a term times itself bends its line.
+    """
 
     kind: Literal["overall", "mean", "linear"] = "overall"
     terms: tuple[str, ...] = ()
     centers: tuple[FiniteFloat, ...] = ()
     spreads: tuple[FiniteFloat, ...] = ()
     weights: tuple[FiniteFloat, ...] = ()
+    products: tuple[Product, ...] = Field(default=(), exclude_if=lambda some: not some)
     limit: FiniteFloat | None = Field(default=None, gt=0.0)
     intercept: FiniteFloat = 0.0
     scale: Scale = PERCENT
@@ -107,7 +126,16 @@ class Aggregation(FrozenModel):
                 raise InputError(
                     f"a term is overall, criterion:NAME or lexical:NAME; got {term!r}."
                 )
+        multiplied = {name for one in self.products for name in (one.first, one.second)}
+        if unknown := sorted(multiplied - set(self.terms)):
+            raise InputError(f"products are of terms; these are none: {', '.join(unknown)}.")
         return self
+
+    @property
+    def weighed(self) -> dict[str, float]:
+        """What is weighed, terms and products, and its weight."""
+        terms = dict(zip(self.terms, self.weights, strict=True))
+        return terms | {one.name: one.weight for one in self.products}
 
     @property
     def criteria(self) -> tuple[str, ...]:
@@ -117,11 +145,17 @@ class Aggregation(FrozenModel):
 
     def apply(self, values: Sequence[float]) -> float:
         """Return the score that a linear aggregation makes of its terms' values, in points."""
-        numbers = zip(values, self.centers, self.spreads, self.weights, strict=True)
-        most = math.inf if self.limit is None else self.limit
-        steps = ((min(max((v - c) / s, -most), most), w) for v, c, s, w in numbers)
-        total = sum(step * weight for step, weight in steps) + self.intercept
-        return min(max(total, self.scale.low), self.scale.high)
+        numbers = zip(values, self.centers, self.spreads, strict=True)
+        steps = [self._limited((value - center) / spread) for value, center, spread in numbers]
+        total = sum(step * weight for step, weight in zip(steps, self.weights, strict=True))
+        step_of = dict(zip(self.terms, steps, strict=True)) if self.products else {}
+        for one in self.products:
+            product = step_of[one.first] * step_of[one.second]
+            total += self._limited((product - one.center) / one.spread) * one.weight
+        return min(max(total + self.intercept, self.scale.low), self.scale.high)
+
+    def _limited(self, step: float) -> float:
+        return step if self.limit is None else min(max(step, -self.limit), self.limit)
 
 
 Middle = Literal["mean", "median"]  # what of several scores the score of a panel is

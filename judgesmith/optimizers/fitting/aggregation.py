@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal, Unpack
 
 import dspy
@@ -19,13 +18,13 @@ from judgesmith.optimizers.base import RowSettings, check_objective, rows_for
 from judgesmith.optimizers.fitting.cross_validation import (
     FEWEST_ROWS,
     FEWEST_SOURCES,
-    LIMIT,
     CrossValidatedFit,
     Way,
     no_scores,
 )
+from judgesmith.optimizers.fitting.ridge import Basis, LinearFit, fit_ridge
 from judgesmith.optimizers.objectives.grammar import AnyObjective
-from judgesmith.optimizers.predictions import FloatArray, Labels
+from judgesmith.optimizers.predictions import FloatArray
 from judgesmith.optimizers.rows import IntArray, Rows, rows_from
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.trials import (
@@ -38,186 +37,6 @@ from judgesmith.programs.judging.scoring import terms_of
 from judgesmith.signatures.config import Aggregation
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.scale import PERCENT, Scale
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Whitening:
-    codes: IntArray
-    sizes: FloatArray
-    parts: FloatArray
-    log_determinant: float
-
-    @classmethod
-    def of(cls, groups: Labels, share: float) -> Whitening:
-        codes = np.unique(groups, return_inverse=True)[1]
-        sizes = np.bincount(codes).astype(float)
-        inflation = 1 + share * sizes
-        log_determinant = np.sum(np.log(inflation)) + np.log(np.sum(sizes / inflation))
-        return cls(
-            codes=codes,
-            sizes=sizes,
-            parts=1 - 1 / np.sqrt(inflation),
-            log_determinant=float(log_determinant),
-        )
-
-    def centered(self, columns: FloatArray) -> FloatArray:
-        one = self._white(np.ones((len(self.codes), 1)))
-        white = self._white(columns.reshape(len(columns), -1))
-        white = white - one @ (one.T @ white) / np.sum(one**2)
-        return white.reshape(columns.shape)
-
-    def _white(self, columns: FloatArray) -> FloatArray:
-        sums = np.zeros((len(self.sizes), columns.shape[1]))
-        np.add.at(sums, self.codes, columns)
-        means = sums / self.sizes[:, None]
-        return np.asarray(columns - (self.parts[:, None] * means)[self.codes])
-
-
-USUAL_AGREEMENT = 0.4  # correlation with people that the model's own score is expected to have,
-USUAL_ROWS = 40.0  # as firmly as if this many rated rows had shown it
-SHARES = (0.0, 0.02, 0.05, 0.1, 0.3)  # what terms of one kind may explain of what stays unexplained
-NOTHING_FIRST = 2.0  # that a kind adds nothing is so many times as probable as each other share
-SOURCE_SHARES = (0.0, 0.2, 0.8)  # how far rows of one source may stray together, in the same units
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LinearFit:
-    centers: FloatArray
-    spreads: FloatArray
-    weights: FloatArray
-    intercept: float
-
-    def predict(self, terms: FloatArray) -> FloatArray:
-        steps = np.clip((terms - self.centers) / self.spreads, -LIMIT, LIMIT)
-        return np.asarray(steps @ self.weights + self.intercept)
-
-    def aggregation(self, names: Sequence[str], scale: Scale) -> Aggregation:
-        """Return the sum of the terms that have a weight."""
-        used = np.flatnonzero(self.weights)
-        return Aggregation(
-            kind="linear",
-            terms=tuple(names[i] for i in used.tolist()),
-            centers=tuple(self.centers[used].tolist()),
-            spreads=tuple(self.spreads[used].tolist()),
-            weights=tuple(self.weights[used].tolist()),
-            limit=LIMIT,
-            intercept=self.intercept,
-            scale=scale,
-        )
-
-
-def fit_ridge(
-    terms: FloatArray, human: FloatArray, *, kinds: Sequence[str], groups: Labels
-) -> LinearFit:
-    """Return the weights that are to be expected after seeing what people said."""
-    centers, spreads, steps = _standardised(terms)
-    target = _halfway(human)
-    prior_mean, widths, log_prior = _priors(tuple(kinds))
-    evidence, weights = [], []
-    for share in SOURCE_SHARES if len(np.unique(groups)) < len(human) else (0.0,):
-        white = Whitening.of(groups, share)
-        found = _posteriors(white, steps, target - steps @ prior_mean, widths)
-        evidence.append(found[0] + log_prior)
-        weights.append(found[1])
-    averaged = prior_mean + _weighed(np.concatenate(evidence), np.concatenate(weights))
-    averaged = np.where(spreads > 0, averaged, 0.0)
-    back = float(np.mean((human - human.mean()) * target))
-    mean_sum = float(np.mean(steps @ averaged))
-    return LinearFit(
-        centers=centers,
-        spreads=np.where(spreads > 0, spreads, 1.0),
-        weights=back * averaged,
-        intercept=float(human.mean()) - back * mean_sum,
-    )
-
-
-def _posteriors(
-    white: Whitening, steps: FloatArray, rest: FloatArray, widths: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return log evidence, shape (n_priors,), and mean weights, shape (n_priors, n_terms).
-
-    The most terms that are as wide as each other under every prior are eliminated first: once for
-    each of their widths, which are few, and not once for each prior.
-    """
-    x, y = white.centered(steps), white.centered(rest)
-    moments, products = x.T @ y, x.T @ x
-    alike, others = _alike(widths.tobytes(), widths.shape[1])
-    variances, of_prior = np.unique(widths[:, alike[0]] ** 2, return_inverse=True)
-    inner = variances[:, None, None] * products[np.ix_(alike, alike)] + np.eye(len(alike))
-    sides = np.column_stack([products[np.ix_(alike, others)], moments[alike]])
-    solved = variances[:, None, None] * np.linalg.solve(inner, sides[None])
-    log_determinants = np.linalg.slogdet(inner)[1]
-    explained = solved[:, :, -1] @ moments[alike]
-
-    remaining = np.column_stack([products[np.ix_(others, others)], moments[others]])
-    remaining = (remaining - sides[:, :-1].T @ solved)[of_prior]
-    wide = widths[:, others]
-    inner = wide[:, :, None] * remaining[:, :, :-1] * wide[:, None, :] + np.eye(len(others))
-    right = wide * remaining[:, :, -1]
-    steady = np.linalg.solve(inner, right[:, :, None])[:, :, 0]
-    explained = explained[of_prior] + np.sum(right * steady, axis=1)
-    log_determinants = log_determinants[of_prior] + np.linalg.slogdet(inner)[1]
-
-    n = len(y)
-    left_over = np.maximum(y @ y - explained, 1e-12 * n)
-    evidence = -0.5 * (log_determinants + white.log_determinant + (n - 1) * np.log(left_over))
-    weights = np.empty_like(widths)
-    weights[:, others] = wide * steady
-    solved = solved[of_prior]
-    weights[:, alike] = solved[:, :, -1] - np.einsum("pij,pj->pi", solved[:, :, :-1], wide * steady)
-    return evidence, weights
-
-
-@lru_cache(maxsize=64)
-def _alike(widths: bytes, n_terms: int) -> tuple[list[int], list[int]]:
-    """Return the places of the most terms with the same widths, and those of the others."""
-    places: dict[bytes, list[int]] = {}
-    for place, column in enumerate(np.frombuffer(widths).reshape(-1, n_terms).T):
-        places.setdefault(column.tobytes(), []).append(place)
-    most = max(places.values(), key=len)
-    return most, [place for others in places.values() if others is not most for place in others]
-
-
-@lru_cache(maxsize=64)
-def _priors(kinds: tuple[str, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return prior mean by term, prior widths by prior and term, and log probability by prior."""
-    labels = np.asarray(kinds)
-    own = labels == "overall"
-    others = [kind for kind in dict.fromkeys(kinds) if kind != "overall"]
-    widths, log_prior = [], []
-    for shares in itertools.product(SHARES, repeat=len(others)):
-        variance = np.where(own, 1 / USUAL_ROWS, 0.0)
-        for kind, share in zip(others, shares, strict=True):
-            variance[labels == kind] = share / np.sum(labels == kind)
-        widths.append(np.sqrt(variance))
-        log_prior.append(np.log(NOTHING_FIRST) * shares.count(0.0))
-    return np.where(own, USUAL_AGREEMENT, 0.0), np.asarray(widths), np.asarray(log_prior)
-
-
-def _standardised(terms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    centers = terms.mean(axis=0)
-    spreads = terms.std(axis=0)
-    spreads = np.where(spreads <= 1e-9 * (1 + np.abs(centers)), 0.0, spreads)
-    steps = (terms - centers) / np.where(spreads > 0, spreads, 1.0)
-    return centers, spreads, np.where(spreads > 0, np.clip(steps, -LIMIT, LIMIT), 0.0)
-
-
-def _halfway(human: FloatArray) -> FloatArray:
-    """Return the mean of standardised points and standardised ranks, itself standardised."""
-    values, codes, counts = np.unique(human, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts + 1) / 2)[codes]
-    both = _standard(values[codes]) + _standard(ranks)
-    return _standard(both)
-
-
-def _standard(values: FloatArray) -> FloatArray:
-    return np.asarray((values - values.mean()) / values.std())
-
-
-def _weighed(evidence: FloatArray, weights: FloatArray) -> FloatArray:
-    chances = np.exp(evidence - evidence.max())
-    return np.asarray(chances @ weights / chances.sum())
-
 
 CombinerName = Literal["own", "overall", "mean", "criteria", "lexical"]
 
@@ -236,20 +55,28 @@ class Combiner(Way):
     def fitted(self, inside: IntArray) -> Callable[[FloatArray], FloatArray]:
         own, scale = self.own, self.rows.scale
         if own is not None:
-            return lambda terms: np.asarray([own.apply(row) for row in terms.tolist()], float)
+            return lambda columns: np.asarray([own.apply(row) for row in columns.tolist()], float)
         if self.name in ("overall", "mean"):
-            return lambda terms: np.asarray(terms.mean(axis=1))
+            return lambda columns: np.asarray(columns.mean(axis=1))
         if np.ptp(self.rows.human[inside]) == 0:
             return no_scores
         fit = self.linear(inside)
-        return lambda terms: np.clip(fit.predict(terms), scale.low, scale.high)
+        return lambda columns: np.clip(fit.predict(columns), scale.low, scale.high)
 
     def aggregation(self) -> Aggregation:
         if self.own is not None:
             return self.own
         if self.name == "overall" or self.name == "mean":
             return Aggregation(kind=self.name)
-        return self.linear(np.arange(len(self.rows))).aggregation(self.names, self.rows.scale)
+        return self.linear(np.arange(len(self.rows))).aggregation(self.rows.scale)
+
+    @cached_property
+    def basis(self) -> Basis:
+        return Basis.of(self.names, self.columns)
+
+    @cached_property
+    def _steps(self) -> FloatArray:
+        return self.basis.steps(self.columns)
 
     @cached_property
     def _fits(self) -> dict[bytes, LinearFit]:
@@ -263,27 +90,17 @@ class Combiner(Way):
         return self._fits[rows]
 
     def _fit(self, inside: IntArray) -> LinearFit:
-        own, columns = self.own, self.columns[inside]
+        own = self.own
         if own is not None:
-            return LinearFit(
-                centers=np.asarray(own.centers),
-                spreads=np.asarray(own.spreads),
-                weights=np.asarray(own.weights),
-                intercept=own.intercept,
-            )
+            weights = np.asarray([*own.weights, *(one.weight for one in own.products)])
+            return LinearFit(basis=Basis.learned(own), weights=weights, intercept=own.intercept)
         human, groups = self.rows.human[inside], self.rows.groups[inside]
         if self.name in ("overall", "mean"):
-            mean = columns.mean(axis=1, keepdims=True)
-            whole = fit_ridge(mean, human, kinds=["overall"], groups=groups)
-            n = columns.shape[1]
-            return LinearFit(
-                centers=np.repeat(whole.centers, n),
-                spreads=np.repeat(whole.spreads, n),
-                weights=np.repeat(whole.weights / n, n),
-                intercept=whole.intercept,
-            )
-        kinds = [name.partition(":")[0] for name in self.names]
-        return fit_ridge(columns, human, kinds=kinds, groups=groups)
+            mean = self.columns.mean(axis=1, keepdims=True)
+            basis = Basis.of(["overall"], mean)
+            whole = fit_ridge(basis, basis.steps(mean)[inside], human, groups=groups)
+            return whole.shared_by(self.names)
+        return fit_ridge(self.basis, self._steps[inside], human, groups=groups)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -293,6 +110,7 @@ class Between(Way):
     first: Combiner
     taken: Combiner
     amount: float
+    basis: Basis
 
     @property
     def scale(self) -> Scale:
@@ -305,23 +123,17 @@ class Between(Way):
         return lambda terms: np.clip(fit.predict(terms), scale.low, scale.high)
 
     def aggregation(self) -> Aggregation:
-        return self.linear(np.arange(len(self.columns))).aggregation(self.names, self.scale)
+        return self.linear(np.arange(len(self.columns))).aggregation(self.scale)
 
     def linear(self, inside: IntArray) -> LinearFit:
         """Return the sum; a term is limited where the rows' own spread limits it."""
-        centers, spreads, _ = _standardised(self.columns[inside])
-        spreads = np.where(spreads > 0, spreads, 1.0)
-        slopes, level = np.zeros(len(self.names)), 0.0
-        for one, share in ((self.first, 1 - self.amount), (self.taken, self.amount)):
-            fit = one.linear(inside)
-            own = share * fit.weights / fit.spreads
-            slopes[[self.names.index(name) for name in one.names]] += own
-            level += share * fit.intercept - float(own @ fit.centers)
+        first, taken = (
+            one.linear(inside).in_steps_of(self.basis) for one in (self.first, self.taken)
+        )
         return LinearFit(
-            centers=centers,
-            spreads=spreads,
-            weights=slopes * spreads,
-            intercept=level + float(slopes @ centers),
+            basis=self.basis,
+            weights=(1 - self.amount) * first.weights + self.amount * taken.weights,
+            intercept=(1 - self.amount) * first.intercept + self.amount * taken.intercept,
         )
 
 
@@ -382,9 +194,11 @@ class FitAggregation(CrossValidatedFit):
     Four combiners compete, simplest first: the model's own overall score; the mean of its criteria;
     learned weights on both; learned weights with lexical features. Learned weights that the student
     has already compete before all others. The score moves from the first combiner towards the one
-    with the best cross-validated agreement, as far as its gain is more than error: by
-    1 - (standard error / gain)^2, and not at all below 0. Rows that the judge shows as
+    with the best cross-validated agreement, by gain^2 / (gain^2 + standard error^2): half of the
+    way where the gain is as large as its standard error. Rows that the judge shows as
     demonstrations are left out.
+
+    Learned weights are of terms, of their squares, and of their products with the overall score.
 
     Parameters
     ----------
@@ -415,8 +229,8 @@ class FitAggregation(CrossValidatedFit):
 
     References
     ----------
-    Efron and Morris (1973), "Stein's estimation rule and its competitors", for the share of a
-    squared gain that is not error; the standard error is that of a jackknife over sources.
+    Efron and Morris (1973), "Stein's estimation rule and its competitors", for moving by the share
+    of a gain that is not error; the standard error is that of a jackknife over sources.
     """
 
     def __init__(
@@ -513,6 +327,7 @@ def _between(combiners: Sequence[Combiner], taken: Combiner, amount: float) -> B
         names=widest.names,
         columns=widest.columns,
         changed=widest.changed,
+        basis=widest.basis,
         first=combiners[0],
         taken=taken,
         amount=amount,
@@ -520,10 +335,10 @@ def _between(combiners: Sequence[Combiner], taken: Combiner, amount: float) -> B
 
 
 def amount_supported(gain: float, error: float) -> float:
-    """Return the share of a squared gain that is more than its standard error explains, 0 to 1."""
+    """Return the share of a squared gain that is not its squared standard error, 0 to 1."""
     if math.isinf(gain):
         return 1.0  # before, nothing agreed at all
-    return round(1 - (error / gain) ** 2, 2) if gain > error else 0.0
+    return round(gain**2 / (gain**2 + error**2), 2) if gain > 0 and error >= 0 else 0.0
 
 
 def _places_to_learn_from(judgements: Sequence[Judgement]) -> list[int]:

@@ -234,9 +234,7 @@ def aggregation_text(aggregation: Aggregation) -> str:
         return "the model's own overall score"
     if aggregation.kind == "mean":
         return "the mean of the criteria"
-    strongest = sorted(
-        zip(aggregation.terms, aggregation.weights, strict=True), key=lambda pair: -abs(pair[1])
-    )
+    strongest = sorted(aggregation.weighed.items(), key=lambda pair: -abs(pair[1]))
     shown = ", ".join(f"{weight:+.3f} {term}" for term, weight in strongest[:8])
     more = f" and {len(strongest) - 8} more" if len(strongest) > 8 else ""
     limit = aggregation.limit

@@ -169,8 +169,13 @@ def _aggregated(learned: Data, found: Row) -> Row:
         return {**found, "score": None, "problem": why}
     if learned["kind"] == "mean":
         return _decided(learned, {**found, "score": fmean(values)})
-    numbers = zip(values, learned["centers"], learned["spreads"], learned["weights"], strict=True)
-    total = sum(_within((v - c) / s, learned["limit"]) * w for v, c, s, w in numbers)
+    numbers = zip(values, learned["centers"], learned["spreads"], strict=True)
+    steps = [_within((v - c) / s, learned["limit"]) for v, c, s in numbers]
+    total = sum(step * weight for step, weight in zip(steps, learned["weights"], strict=True))
+    step_of = dict(zip(learned["terms"], steps, strict=True))
+    for one in learned.get("products", []):
+        step = (step_of[one["first"]] * step_of[one["second"]] - one["center"]) / one["spread"]
+        total += _within(step, learned["limit"]) * one["weight"]
     score = _within(total + learned["intercept"], learned["scale"])
     return _decided(learned, {**found, "score": score})
 

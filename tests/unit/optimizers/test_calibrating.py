@@ -16,9 +16,9 @@ from tables import judged as judged_tables
 from judgesmith import InputError
 from judgesmith.metrics import pearson
 from judgesmith.optimizers import PredictionTable, parse_objective
-from judgesmith.optimizers.fitting.aggregation import Whitening
 from judgesmith.optimizers.fitting.calibrating import Calibrator
 from judgesmith.optimizers.fitting.cross_validation import SourceFolds
+from judgesmith.optimizers.fitting.ridge import Whitening
 from judgesmith.optimizers.objectives.agreement import (
     AbsoluteError,
     Agreement,

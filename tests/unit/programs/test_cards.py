@@ -150,6 +150,10 @@ def test_the_strongest_learned_weights_come_first():
     text = aggregation_text(LEARNED)
     assert text.startswith("weighted sum of standardized features: -9.000 lexical:9, +8.000 lex")
     assert text.endswith("and 2 more")
+    bent = {"center": 0, "spread": 1, "weight": -20, "second": "lexical:9"}
+    products = ({**bent, "first": "lexical:8", "weight": 15}, {**bent, "first": "lexical:9"})
+    text = aggregation_text(Aggregation(**{**dict(LEARNED), "products": products}))
+    assert ": -20.000 lexical:9², +15.000 lexical:8 × lexical:9, -9.000 lexical:9," in text
 
 
 BATCHES = [{"rows": {"a": "row 1", "b": "row 2"}}, {"rows": {"b": "row 2", "c": "row 3"}}]

@@ -18,6 +18,7 @@ from judgesmith.signatures.space import Choice, Space
 
 # A protocol is a whole judge as one value: read, edited, compared and put back.
 
+STRANGE = {"first": "overall", "second": "lexical:fog", "center": 0, "spread": 1, "weight": 1}
 LEARNED = {
     "kind": "linear",
     "terms": ("overall", "criterion:fluency", "lexical:copying"),
@@ -79,6 +80,8 @@ class TestAggregation:
             ({"terms": ("overall", "criterion:", "lexical:a")}, "criterion:NAME or lexical:NAME"),
             ({"kind": "median"}, "Input should be 'overall', 'mean' or 'linear'"),
             ({"bias": 1}, "Extra inputs"),
+            ({"products": (STRANGE,)}, "products are of terms; these are none: lexical:fog"),
+            ({"products": ({**STRANGE, "spread": 0},)}, "greater than 0"),
         ],
     )
     def test_numbers_that_do_not_fit_are_refused(self, change, said):

@@ -60,6 +60,16 @@ LEARNED = Aggregation(
     centers=(50, 60),
     spreads=(20, 10),
     weights=(1, -0.5),
+    products=(
+        {
+            "first": "overall",
+            "second": "criterion:fluency",
+            "center": 0,
+            "spread": 1,
+            "weight": 0.2,
+        },
+        {"first": "overall", "second": "overall", "center": 1, "spread": 0.5, "weight": -0.4},
+    ),
     limit=1.5,
     intercept=3,
     scale="1..5",
