@@ -241,6 +241,7 @@ def criterion_reports(
     *,
     aggregate: Aggregate = "mean",
     rng: np.random.Generator,
+    levels: tuple[Level, ...] = CRITERION_LEVELS,
     confidence: float = 0.95,
 ) -> CriterionReports:
     """Return how well a judge's score on each criterion agrees with what people said on it."""
@@ -278,7 +279,7 @@ def criterion_reports(
         reports[name] = agreement_report(
             table,
             rng=np.random.default_rng(seed),
-            levels=CRITERION_LEVELS,
+            levels=levels,
             statistics=CRITERION_STATISTICS,
             confidence=confidence,
         )

@@ -24,6 +24,7 @@ from judgesmith.experiments.compile.split import unseen_places
 from judgesmith.experiments.compile.tuning import endpoints_of
 from judgesmith.experiments.evaluate.agreement import (
     agreement_report,
+    criterion_reports,
     judged_criteria,
     unscored,
 )
@@ -151,6 +152,10 @@ def held_against(
     if judged.agreement is None and is_rated:
         rng = np.random.default_rng([seed, 12])
         agreement["heldout"] = plain(agreement_report(table, rng=rng))
+    if is_rated:
+        agreement["criteria"] = _by_criterion(
+            rows, judgements, agreement["criteria"], aggregate=aggregate or "mean", seed=seed
+        )
     missing, scale = unscored(table), judged.scale
     marks = {"judge": judged.name, "target": targets.name, "run": run}
     besides, seen, labels = None, {}, None
@@ -187,6 +192,30 @@ def held_against(
         saved=judged.saved,
         usage=judged.usage,
     )
+
+
+def _by_criterion(
+    rows: HeldOutRows,
+    judgements: Sequence[Judgement],
+    known: Mapping[str, Any] | None,
+    *,
+    aggregate: Aggregate,
+    seed: int,
+) -> dict[str, Any] | None:
+    """Return agreement by criterion, within sources, too; papers print either."""
+    given = (known or {}).get("heldout") or {}
+    found = criterion_reports(
+        rows.dataset,
+        rows.places.tolist(),
+        judgements,
+        aggregate=aggregate,
+        rng=np.random.default_rng([seed, 12]),
+        levels=("sample",) if given else ("dataset", "sample"),
+    ).to_dict()
+    if not found:
+        return None if known is None else dict(known)
+    heldout = {name: {**given.get(name, {}), **report} for name, report in found.items()}
+    return {**(known or {}), "heldout": {**given, **heldout}}
 
 
 def judged_by_compiled(
