@@ -194,8 +194,8 @@ class FitAggregation(CrossValidatedFit):
     Four combiners compete, simplest first: the model's own overall score; the mean of its criteria;
     learned weights on both; learned weights with lexical features. Learned weights that the student
     has already compete before all others. The score moves from the first combiner towards the one
-    with the best cross-validated agreement, by gain^2 / (gain^2 + standard error^2): half of the
-    way where the gain is as large as its standard error. Rows that the judge shows as
+    with the best cross-validated agreement, as far as its gain is more than error: by
+    1 - (standard error / gain)^2, and not at all below 0. Rows that the judge shows as
     demonstrations are left out.
 
     Learned weights are of terms, of their squares, and of their products with the overall score.
@@ -229,8 +229,8 @@ class FitAggregation(CrossValidatedFit):
 
     References
     ----------
-    Efron and Morris (1973), "Stein's estimation rule and its competitors", for moving by the share
-    of a gain that is not error; the standard error is that of a jackknife over sources.
+    Efron and Morris (1973), "Stein's estimation rule and its competitors", for the share of a
+    squared gain that is not error; the standard error is that of a jackknife over sources.
     """
 
     def __init__(
@@ -335,10 +335,10 @@ def _between(combiners: Sequence[Combiner], taken: Combiner, amount: float) -> B
 
 
 def amount_supported(gain: float, error: float) -> float:
-    """Return the share of a squared gain that is not its squared standard error, 0 to 1."""
+    """Return the share of a squared gain that is more than its standard error explains, 0 to 1."""
     if math.isinf(gain):
         return 1.0  # before, nothing agreed at all
-    return round(gain**2 / (gain**2 + error**2), 2) if gain > 0 and error >= 0 else 0.0
+    return round(1 - (error / gain) ** 2, 2) if gain > error else 0.0
 
 
 def _places_to_learn_from(judgements: Sequence[Judgement]) -> list[int]:

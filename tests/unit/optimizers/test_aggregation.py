@@ -131,8 +131,8 @@ def test_lexical_features_are_reported_and_not_taken_unless_allowed():
 @for_each(
     ("gain", "error", "amount"),
     [
-        (0.2, 0.1, 0.8),
-        (0.1, 0.1, 0.5),
+        (0.2, 0.1, 0.75),
+        (0.1, 0.1, 0),
         (-0.3, 0.1, 0),
         (0, 0, 0),
         (0.1, 0, 1),
@@ -140,7 +140,7 @@ def test_lexical_features_are_reported_and_not_taken_unless_allowed():
         (math.inf, math.nan, 1),
     ],
 )
-def test_the_step_is_half_where_the_gain_is_as_large_as_its_error(gain, error, amount):
+def test_the_amount_is_the_share_of_a_squared_gain_that_is_no_error(gain, error, amount):
     assert amount_supported(gain, error) == amount
 
 
