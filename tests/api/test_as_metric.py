@@ -41,7 +41,7 @@ def test_the_page_raises_the_score_of_a_program_on_test_examples(lm, monkeypatch
         exec("\n".join(blocks), found)
     assert len(found["test"]) == 28
     scores = [found[name] for name in ("before", "after_mipro", "after_gepa")]
-    assert scores == pytest.approx([39.2, 62.6, 62.6], abs=0.1)
+    assert scores == pytest.approx([37.5, 62.3, 62.3], abs=0.1)
 
 
 @pytest.mark.filterwarnings("ignore")

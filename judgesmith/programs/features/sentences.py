@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from itertools import pairwise
 from math import log1p
 
-from judgesmith.programs.features.texts import DENIALS, Text, near
+from judgesmith.programs.features.texts import DENIALS, Text, is_foreign, near
 from judgesmith.programs.features.words import (
     LISTED,
     content_of,
+    grammar_words,
     is_word,
     is_word_of,
     root_of,
-    sounds_english,
     word_set,
 )
 
-_MOSTLY, _CLEARLY, _DAMAGED = 0.6, 0.75, 0.3
+_MOSTLY, _CLEARLY, _DAMAGED, _IN_RUINS = 0.6, 0.75, 0.3, 0.1
+# Letters alone where words broke, and not in "T.", "n't" or "b)".
+_SCRAPS = re.compile(r"(?<![\w'’.])[b-df-hj-np-tv-z](?![\w'’.):])")
+_SEVERAL = 2
+_STRAY = 0.2  # share of a sentence's content that is elsewhere, below which it strays
+_ABOUT = 5.0  # content below which a sentence is about nothing
 _TIES_BACK = word_set(
     "he she it they his her its their him them this these those but however also and or so then "
     "instead meanwhile therefore besides moreover too such another both yet"
 )
 
 
-def sentence_features(response: Text, source: Text, context: Text) -> dict[str, float]:
-    """Return how the sentences are supported, how far they go back, and what is denied anew."""
-    places = [_best(response, span, source) for span in response.sentences]
+def sentence_features(
+    response: Text, source: Text, context: Text, said: Text | None = None
+) -> dict[str, float]:
+    """Return how the sentences are supported, how far they go back, and what is denied anew.
+
+    ``said`` are those that count for support.
+    """
+    said = said or response
+    places = [_best(said, span, source) for span in said.sentences]
     weights = [support for _, support in places]
     known = [place for place, support in places if support]
     backwards = sum(after < before for before, after in pairwise(known))
-    taken, content = _taken_up(response, source)
+    taken, content = _taken_up(said, source)
     return {
         "sentence_support": sum(weights) / len(weights) if weights else 0.0,
         "backwards": backwards / (len(known) - 1) if len(known) > 1 else 0.0,
@@ -93,6 +106,30 @@ def _unlinked(response: Text) -> int:
     return found
 
 
+def stray_sentences(response: Text, source: Text, context: Text) -> list[bool]:
+    """Say of each sentence whether its content is in neither material nor other sentences."""
+    if is_foreign(source, response):
+        return []
+    told = [
+        {root_of(word): content_of(word) for word in set(response.words[start:end])}
+        for start, end in response.sentences
+    ]
+    seen = Counter(root for one in told for root, says in one.items() if says)
+    found = []
+    for one in told:
+        whole = sum(one.values())
+        if whole < _ABOUT:
+            found.append(False)
+            continue
+        home = sum(
+            says
+            for root, says in one.items()
+            if says and (seen[root] > 1 or root in source.roots or root in context.roots)
+        )
+        found.append(home < _STRAY * whole)
+    return found
+
+
 def _taken_up(response: Text, source: Text) -> tuple[float, float]:
     """Return the rarity of the content words that the source has, and of all."""
     roots = source.roots
@@ -111,23 +148,34 @@ def is_english(text: Text, beside: Text) -> bool:
         return False
     if text.known_share >= _MOSTLY and text.says_the:
         return True
+    if text.language not in ("", "en"):
+        return False
     clearly = beside.known_share >= _CLEARLY and beside.says_the
-    return text.known_share >= _DAMAGED and clearly and sounds_english(text.words)
+    ours, others = grammar_words(text.words)
+    if text.known_share >= _DAMAGED:
+        return ours > others or (ours == others and clearly)
+    in_ruins = text.known_share >= _IN_RUINS and all(map(str.isascii, text.words))
+    return in_ruins and clearly and (ours > 0 or len(_SCRAPS.findall(text.text)) >= _SEVERAL)
 
 
 def misspelled(text: Text, *given: Text) -> list[str]:
-    """Return the words in small letters that neither the language nor the other texts have."""
+    """Return the words without a capital that neither the language nor the other texts have."""
     found = [
         word
         for shown, word in zip(text.originals, text.words, strict=True)
-        if shown[0].islower() and not is_word(word)
+        if not is_word(word) and not (shown[0].isupper() or shown[0].isdigit())
     ]
     if not found:
         return []
-    if not is_english(text, given[0]):
+    english = is_english(text, given[0])
+    if not english:
         if text.script or text.language not in LISTED:
             return []
         found = [word for word in found if not is_word_of(text.language, word)]
         if len(found) > (1 - _DAMAGED) * len(text.words):
             return []  # of another language, after all
+    source = given[0]
+    strange = english and source.known_share < _DAMAGED and not source.is_data
+    if is_foreign(source, text) or (strange and source.words):
+        return found  # also what was left in the source's language
     return [word for word in found if not any(word in one.word_set for one in given)]

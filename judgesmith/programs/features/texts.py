@@ -6,15 +6,16 @@ import functools
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import compress, pairwise
 from math import log, log1p, sqrt
 from typing import Literal
 
 from judgesmith.programs.features.words import (
     NUMBER_WORDS,
+    content_of,
     known_share,
     language_of,
     opens_as_name,
@@ -44,12 +45,15 @@ _PART = re.compile(r"[^\W\d]+ ?#?\d+ ?:", re.MULTILINE)
 # Numbers with a blank in them, as tokenizers leave them: "1. 5 million", "5 ,000".
 _DECIMAL = re.compile(r"\d+(?: \. ?| ?\. )\d+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:(?: , ?| ?, )\d{3})+(?!\d)")
+_NOUGHTS = re.compile(r"\.0+$")
 _PARTED = re.compile(r"[., ]+")
 _CLOSES = "\"'\u201d\u2019)]"
 _KNOWN_WORDS = 65_536  # whose stems and syllables are kept
 _STEM_LETTERS = 6
 _CONTENT_LETTERS = 4
 _NEAR = 4
+LONG = 120  # words of a text that is there to be summed up
+_LEAST_SAID = 3.5  # what a word that is one in a million says
 _LONG_NUMBER = 4  # digits: 1970 is also '70, and 52,500 also 52 500
 
 DENIALS = word_set(
@@ -113,6 +117,36 @@ class Text:
         if 4 * len(_CASELESS.findall(self.text[:4000])) > min(len(self.text), 4000):
             return CASELESS_NOTE
         return ""
+
+    @cached_property
+    def is_data(self) -> bool:
+        """Say whether it is a meaning representation or triples, also one without slots."""
+        return bool(slots_of(self.text)) or (
+            len(self.text) < 200 and _ACT.fullmatch(self.text) is not None
+        )
+
+    @cached_property
+    def gist(self) -> Text:
+        """Return the text without its sentences of common words alone, if others are left."""
+        names = set(self.names)
+        return self.only(
+            sum(map(content_of, set(self.words[start:end]))) >= _LEAST_SAID
+            or any(n in names or self.words[n][0].isdigit() for n in range(start, end))
+            for start, end in self.sentences
+        )
+
+    def only(self, which: Iterable[bool]) -> Text:
+        """Return the text with some of its sentences alone, or all if none would be left."""
+        kept = list(compress(self.sentences, which))
+        if not kept or len(kept) == len(self.sentences):
+            return self
+        found = Text("")
+        found.text = self.text
+        for start, end in kept:
+            found.words += self.words[start:end]
+            found.originals += self.originals[start:end]
+            found.sentences.append((len(found.words) - (end - start), len(found.words)))
+        return found
 
     @cached_property
     def stems(self) -> list[str]:
@@ -198,6 +232,16 @@ class Text:
     def lead(self) -> frozenset[str]:
         """Return the content stems of the first fifth of the words, of the first 40 at least."""
         return frozenset(self.stems[: max(40, len(self.stems) // 5)]) - {""}
+
+    @cached_property
+    def questions(self) -> int:
+        """Return the number of question marks of any script."""
+        return sum(map(self.text.count, "?\uff1f\u061f"))
+
+    @cached_property
+    def loose_marks(self) -> int:
+        """Return how many full stops and commas stand apart from the word before them."""
+        return self.text.count(" .") + self.text.count(" ,")
 
     @cached_property
     def syllables(self) -> float:
@@ -353,16 +397,24 @@ def _runs(known: Iterable[bool]) -> Fragments:
     return Fragments(tuple(lengths))
 
 
-def overlap_features(response: Text, source: Text) -> dict[str, float]:
-    """Return what the response shares with the source; shares are fractions of 0 to 1."""
+def overlap_features(
+    response: Text, source: Text, invented: Collection[str] = (), wrong: Collection[str] = ()
+) -> dict[str, float]:
+    """Return what the response shares with the source; shares are fractions of 0 to 1.
+
+    Misspellings (``wrong``) excuse no pair of words for joining what the source keeps apart, and
+    names and numbers that it lacks (``invented``) half excuse it; other new words do.
+    """
     words = response.words
     n = len(words)
     n_source = len(source.words)
     bigrams = list(pairwise(words))
     n_bigrams, n_trigrams = len(bigrams), max(n - 2, 0)
     in_source = [word in source.word_set for word in words]
-    new_bigrams = recombined = 0
-    places = 0.0
+    held = [known or word in wrong for known, word in zip(in_source, words, strict=True)]
+    joins = [known or word in invented for known, word in zip(held, words, strict=True)]
+    new_bigrams = 0
+    recombined = places = 0.0
     first = source.first_places
     for place, pair in enumerate(bigrams):
         where = first.get(pair)
@@ -370,7 +422,10 @@ def overlap_features(response: Text, source: Text) -> dict[str, float]:
             places += where
         else:
             new_bigrams += 1
-            recombined += in_source[place] and in_source[place + 1]
+            if held[place] and held[place + 1]:
+                recombined += 1.0
+            elif (held[place] and joins[place + 1]) or (held[place + 1] and joins[place]):
+                recombined += 0.5  # unknown whether the right name would be at home there
     n_known_bigrams = n_bigrams - new_bigrams
     triples = _known_triples(response, source)
     n_known_trigrams = sum(triples)
@@ -394,6 +449,7 @@ def overlap_features(response: Text, source: Text) -> dict[str, float]:
         "density": log1p(_share(sum(length * length for length in copied.lengths), n)),
         "longest_copy": log1p(copied.longest),
         "pieces": log1p(len(copied.lengths)),
+        "shared_words": log1p(len(shared)),
         "recall_content": _share(len(shared), len(theirs)),
         "recall_bigrams": _share(n_shared_bigrams, len(source.bigrams)),
         "similarity": _share(2 * n_shared_bigrams, n_all_bigrams),
@@ -427,7 +483,11 @@ def unsupported(response: Text, source: Text, context: Text) -> tuple[list[str],
         if word not in source.word_set and word not in context.word_set:
             names.append(response.originals[place])
     known = source.told_numbers | context.told_numbers
-    numbers = [word for word in response.words if word[0].isdigit() and word not in known]
+    numbers = [
+        word
+        for word in response.words
+        if word[0].isdigit() and word not in known and _NOUGHTS.sub("", word) not in known
+    ]
     return names, numbers
 
 
@@ -446,7 +506,6 @@ def repetition_features(response: Text) -> dict[str, float]:
     again, cohesion = _across_sentences(response)
     return {
         "repeated_words": (n_content - len(counts)) / n_content if n_content else 0.0,
-        "variety": len(response.word_set) / n**0.5 if n else 0.0,
         "repeated_bigrams": 1 - len(response.bigrams) / n_bigrams if n_bigrams else 0.0,
         "repeated_trigrams": 1 - len(response.trigrams) / n_trigrams if n_trigrams else 0.0,
         "stutter": log1p(stutters),
@@ -527,30 +586,29 @@ def slots_of(source: str) -> list[tuple[str, str]]:
     return found[:_MAX_SLOTS]
 
 
-def is_data(source: str) -> bool:
-    """Say whether the source is a meaning representation or triples, also one without slots."""
-    return bool(slots_of(source)) or (len(source) < 200 and _ACT.fullmatch(source) is not None)
-
-
 def turns_of(source: str) -> list[str]:
     """Return the turns of a conversation, one per line; a single one for any other text."""
     return [line for line in source.split("\n") if line.strip()] or [""]
 
 
+def is_foreign(source: Text, response: Text) -> bool:
+    """Say whether two texts are in languages or scripts that are told and not the same."""
+    tongues = source.language, response.language
+    return source.script != response.script or ("" not in tongues and tongues[0] != tongues[1])
+
+
 def text_form(source: Text, response: Text, context: str | None, *, known_content: float) -> Form:
-    if is_data(source.text):
+    if source.is_data:
         return "data"
     if source.part_counts:
         return "collection"
     n_source, n = len(source.words), len(response.words)
     if _takes_turns(source.text, n_source, with_context=context is not None):
         return "dialogue"
-    tongues = source.language, response.language
-    told = "" not in tongues
-    foreign = source.script != response.script or (told and tongues[0] != tongues[1])
-    if foreign and 3 * n >= n_source:
+    told = "" not in (source.language, response.language)
+    if is_foreign(source, response) and 3 * n >= n_source:
         return "translation"
-    if n_source >= 120:
+    if n_source >= LONG:
         return "summary"
     several = len(source.sentences) > 2
     # Of a few short sentences one that says something else does not sum them up, it goes on.

@@ -12,8 +12,9 @@ from math import log1p
 import numpy as np
 import numpy.typing as npt
 
-from judgesmith.programs.features.sentences import misspelled, sentence_features
+from judgesmith.programs.features.sentences import misspelled, sentence_features, stray_sentences
 from judgesmith.programs.features.texts import (
+    LONG,
     Form,
     Text,
     TextCache,
@@ -111,30 +112,36 @@ _NEVER_LAST = frozenset(
 _LONG_LETTERS = 8
 
 
-def style_features(response: Text, source: Text) -> dict[str, float]:
-    """Return how the response is written, in logs of counts and in shares of 0 to 1."""
+def style_features(response: Text, source: Text, said: Text | None = None) -> dict[str, float]:
+    """Return how the response, and what of it counts, is written, in logs and shares of 0 to 1."""
+    said = said or response
     text, words = response.text, response.words
     n = len(words)
     sentences = response.sentences
     lengths = [end - start for start, end in sentences]
-    mean_length = n / len(lengths) if lengths else 0.0
-    letters = [len(word) for word in words]
+    mean_length = len(said.words) / len(said.sentences) if lengths else 0.0
+    letters = [len(word) for word in said.words]
     syllables, ease = response.syllables, response.ease
     faults = surface_faults(response)
+    if 2 * source.small_starts >= max(len(source.sentences), 1):
+        faults.pop("lower_start", None)
     return {
         "words": log1p(n),
         "sentences": log1p(len(lengths)),
         "sentence_words": log1p(mean_length),
         "longest_sentence": log1p(max(lengths, default=0)),
         "short_sentences": sum(length < 4 for length in lengths) / len(lengths) if lengths else 0.0,
-        "content_words": log1p(len(response.stem_counts)),
-        "word_letters": sum(letters) / n if n else 0.0,
-        "long_words": sum(size >= _LONG_LETTERS for size in letters) / n if n else 0.0,
+        "content_words": log1p(len(said.stem_counts)),
+        "variety": len(said.word_set) / len(letters) ** 0.5 if n else 0.0,
+        "word_letters": sum(letters) / len(letters) if n else 0.0,
+        "long_words": sum(size >= _LONG_LETTERS for size in letters) / len(letters) if n else 0.0,
         "syllables": syllables,
         "ease": ease,
         "ease_gain": ease - source.ease,
         "commas": text.count(",") / n if n else 0.0,
-        "questions": log1p(text.count("?") + text.count("？")),
+        "questions": log1p(response.questions),
+        "new_questions": log1p(max(response.questions - source.questions, 0)),
+        "loose_marks": 0.0 if source.loose_marks else log1p(response.loose_marks),
         "exclamations": log1p(text.count("!")),
         "unfinished": float("unfinished" in faults),
         "dangling": log1p(faults.get("dangling", 0)),
@@ -185,6 +192,7 @@ def feature_names() -> tuple[str, ...]:
     empty: dict[str, float] = overlap_features(_EMPTY, _EMPTY)
     empty |= _support(_EMPTY, _EMPTY, [], []) | repetition_features(_EMPTY)
     empty |= sentence_features(_EMPTY, _EMPTY, _EMPTY) | _spelling(_EMPTY, [])
+    empty |= {"strays": 0.0}
     empty |= style_features(_EMPTY, _EMPTY) | _conversation(_EMPTY, _EMPTY, _EMPTY, "other")
     return tuple(empty | slot_features("", _EMPTY)[0])
 
@@ -332,15 +340,21 @@ def _computed(source: str, context: str | None, response: str) -> FeatureVector:
     src = _texts.read(source)
     more = _texts.read(context) if context else _EMPTY
     own = Text(response)
-    found = overlap_features(own, src)
+    said = own.gist if len(src.words) >= LONG else own
     names, numbers = unsupported(own, src, more)
-    found |= _support(own, src, names, numbers)
-    found |= repetition_features(own)
-    found |= sentence_features(own, src, more) | _spelling(own, misspelled(own, src, more))
-    found |= style_features(own, src)
+    wrong = misspelled(own, src, more)
+    invented = {*map(str.casefold, names), *numbers}
+    found = overlap_features(said, src, invented, set(wrong))
+    form = text_form(src, own, context, known_content=found["known_content"])
+    found |= _support(own, src, names, numbers) | repetition_features(own)
+    found |= sentence_features(own, src, more, said) | _spelling(own, wrong)
+    strays = stray_sentences(own, src, more)
+    found["strays"] = sum(strays) / max(len(strays), 1)
+    if strays and form in ("continuation", "other"):
+        said = own.only(not one for one in strays)  # what a text says besides is not its own
+    found |= style_features(own, src, said)
     if found["small_names"] > 0.5:
         found["lower_start"] = own.small_starts / max(len(own.sentences), 1)
-    form = text_form(src, own, context, known_content=found["known_content"])
     found |= _conversation(own, src, more, form)
     slots, missing = slot_features(source, own) if form == "data" else slot_features("", own)
     found |= slots

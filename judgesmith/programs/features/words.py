@@ -21,7 +21,8 @@ _ALSO = word_set(
     "don didn doesn isn wasn aren weren hasn haven hadn wouldn couldn shouldn ain ll ve re nt "
     "tv uk usa dvd ceo etc pre cafe app apps blog selfie selfies smartphone texted texting "
     "dont cant didnt doesnt isnt wasnt im ive id okay ok haha lol vs viz ad hoc versa "
-    "th st nd rd km cm mm kg lb lbs ft mph tech inbox podcast podcasts playlist wellbeing yep nope"
+    "th st nd rd km cm mm kg lb lbs ft mph tech inbox podcast podcasts playlist wellbeing yep nope "
+    "http https www com org url html"
 )
 # British spellings by what the list has instead.
 _BRITISH = (
@@ -186,9 +187,9 @@ def language_of(words: Sequence[str]) -> str:
     return best if most >= 2 and 12 * most >= len(read) and 2 * most >= 3 * next_most else ""
 
 
-def sounds_english(words: Sequence[str]) -> bool:
-    """Say whether words that are common in English outnumber those of other languages."""
-    return sum((word in _ENGLISH_ONLY) - (word in _ELSEWHERE) for word in words) > 0
+def grammar_words(words: Sequence[str]) -> tuple[int, int]:
+    """Return how many words are common in English alone, and how many in other languages."""
+    return sum(word in _ENGLISH_ONLY for word in words), sum(word in _ELSEWHERE for word in words)
 
 
 @functools.lru_cache(maxsize=65_536)

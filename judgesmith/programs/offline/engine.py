@@ -122,7 +122,7 @@ class OfflineEngine:
     """
 
     endpoint = "offline"
-    edition: int | None = 3
+    edition: int | None = 4
     scores_texts = True
 
     def answer(self, request: ModelRequest) -> ModelAnswer:

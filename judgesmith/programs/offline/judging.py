@@ -79,6 +79,7 @@ _SHARE = {
     "backwards": "{:.0f}% of its sentences break the order of the source",
     "taken_up": "{:.0f}% of its rare words are in the source",
     "misspelled": "{:.0f}% of its words are misspelled",
+    "strays": "{:.0f}% of its sentences are about something else",
     "shared_parts": "{:.0f}% of its content words are in several parts of the source",
 }
 _LOG_COUNT = {
@@ -86,6 +87,7 @@ _LOG_COUNT = {
     "longest_copy": "its longest copied run has {:.0f} words",
     "pieces": "separately copied pieces: {:.0f}",
     "content_words": "it has {:.0f} different content words",
+    "shared_words": "it has {:.0f} content words of the source",
     "words": "it has {:.0f} words",
     "sentence_words": "its sentences have {:.0f} words on average",
     "longest_sentence": "its longest sentence has {:.0f} words",
@@ -100,6 +102,8 @@ _LOG_COUNT = {
     "placeholders": "placeholders or stray marks: {:.0f}",
     "broken_pairs": "neighbouring words that do not fit together: {:.0f}",
     "questions": "questions: {:.0f}",
+    "new_questions": "questions that are not in the source: {:.0f}",
+    "loose_marks": "marks apart from their words: {:.0f}",
     "denials": "negations that are not in the source: {:.0f}",
     "unlinked": "references without an antecedent: {:.0f}",
     "slots_missing": "omitted values: {:.0f}",

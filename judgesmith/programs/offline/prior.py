@@ -35,7 +35,7 @@ _SURFACE = (
     Clue("small_names", 0.1, 0.4, -0.25, "and names keep theirs"),
 )
 _SPELT = Clue("misspelled", 0.0, 0.05, -2.0, "a word that neither the language nor the material "
-              "has is a slip, and every reader sees it", low=-6.0)
+              "has is a slip, and every reader sees it", low=-20.0)
 _AGAIN = (
     Clue("sentence_again", 0.08, 0.2, -1.0, "a sentence said before adds nothing to the whole"),
     Clue("repeated_bigrams", 0.03, 0.06, -0.5, "pairs of words that return go in circles"),
@@ -55,6 +55,7 @@ _DENIED = Clue("denials", 0.05, 0.4, -0.5, "to deny what the material does not d
 _ALIKE = Clue("length_gap", 0.3, 0.3, -1.0, "a translation is about as long as its source")
 _UNLINKED = Clue("unlinked", 0.03, 0.4, -1.0, "what points back needs something before it, and "
                  "people are named in full first")
+_STRAYS = Clue("strays", 0.02, 0.15, -1.0, "a sentence about something else breaks the thread")
 _CONTENT = "distinct content is what a text has to say"
 _VARIED = "many different words for the length: no empty talk"
 _CIRCLES = "repetition is length without content"
@@ -78,7 +79,9 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             Clue("salient_recall", 0.55, 0.22, 1.0, "what a text says most often it is about"),
             Clue("recall_content", 0.17, 0.1, 0.5, "more of the content, more of what matters"),
             Clue("centrality", 0.5, 0.16, 0.5, "like proportions of words, like subject"),
-            Clue("content_words", 3.3, 0.5, 1.0, "too few words cannot hold the main points"),
+            Clue("shared_words", 3.2, 0.5, 1.0, "too few words of the source cannot hold its main "
+                 "points"),
+            Clue("strays", 0.02, 0.15, -0.5, "and one about something else holds none"),
         ),
         "richness": (
             Clue("content_words", 3.3, 0.5, 1.0, _CONTENT),
@@ -89,8 +92,9 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         "fluency": (*_SURFACE, _SPELT, _SCRAPS, Clue("recombined", 0.12, 0.12, -0.5, _GLUED)),
         "flow": (
             *_AGAIN,
+            _STRAYS,
             Clue("recombined", 0.12, 0.12, -0.5, _PATCHED),
-            Clue("pieces", 1.25, 0.5, -0.5, "the more pieces copied, the more seams"),
+            Clue("pieces", 1.25, 0.5, -0.5, "the more pieces copied, the more seams", low=0.0),
             Clue("backwards", 0.2, 0.3, -1.0, "to go back and forth loses the thread"),
             _UNLINKED,
             Clue("position", 0.28, 0.18, -0.25, "late passages need what went before them"),
@@ -170,7 +174,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         "flow": (
             *_AGAIN,
             Clue("recombined", 0.09, 0.1, -0.5, _PATCHED),
-            Clue("pieces", 1.0, 0.35, -0.25, "the more pieces copied, the more seams"),
+            Clue("pieces", 1.0, 0.35, -0.25, "the more pieces copied, the more seams", low=0.0),
         ),
         "ease": (
             *_PLAIN,
@@ -189,6 +193,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             Clue("kept_names", 0.6, 0.3, 0.5, "and so are many names"),
             _ALIKE,
             _DENIED,
+            Clue("new_questions", 0.02, 0.3, -1.0, "and to ask what the source states"),
         ),
         "coverage": (
             Clue("kept_numbers", 0.9, 0.2, 0.25, "a number left out is lost"),
@@ -196,7 +201,12 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             _ALIKE,
         ),
         "richness": (Clue("content_words", 3.0, 0.5, 0.25, _CONTENT),),
-        "fluency": (*_SURFACE, _SPELT, _SCRAPS),
+        "fluency": (
+            *_SURFACE,
+            _SPELT,
+            _SCRAPS,
+            Clue("loose_marks", 0.05, 0.5, -0.5, "a mark follows its word without a blank"),
+        ),
         "flow": (*_AGAIN, _UNLINKED),
         "ease": _PLAIN,
         "brevity": (Clue("repeated_words", 0.1, 0.1, -1.0, _CIRCLES), _ALIKE),
@@ -226,7 +236,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         ),
         "fluency": (
             *_SURFACE,
-            Clue("misspelled", 0.0, 0.05, -1.0, "chat is spelt loosely, and few mind", low=-6.0),
+            Clue("misspelled", 0.0, 0.05, -1.0, "chat is spelt loosely, and few mind", low=-20.0),
             Clue("repeated_words", 0.07, 0.12, -0.5, "a turn has no room to say a thing twice"),
             Clue("recombined", 0.14, 0.15, -0.25, _GLUED),
         ),
@@ -287,6 +297,8 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
             Clue("unknown_names", 0.4, 0.8, -0.25, "a name from nowhere may be a slip"),
             Clue("kept_names", 0.9, 0.28, 0.5, "the people of the source belong in what follows"),
             Clue("taken_up", 0.15, 0.2, 1.0, "what follows from a text shares its rare words"),
+            Clue("strays", 0.15, 0.25, -1.0, "a sentence that shares no rare word with the rest is "
+                 "about something else"),
             _DENIED,
         ),
         "coverage": (
@@ -306,6 +318,7 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
         ),
         "flow": (
             *_AGAIN,
+            Clue("strays", 0.15, 0.25, -1.0, "a sentence about something else breaks the thread"),
             Clue("cohesion", 0.1, 0.15, 0.5, "sentences on one subject share words"),
             Clue("same_people", 0.85, 0.3, 0.5, "a continuation keeps its characters"),
             Clue("taken_up", 0.15, 0.2, 1.0, "and shares rare words with what it continues"),

@@ -16,7 +16,6 @@ from judgesmith.programs.features.texts import (
     Text,
     TextCache,
     fragments,
-    is_data,
     overlap_features,
     repeated_phrase,
     repetition_features,
@@ -105,8 +104,8 @@ def test_slots_of_meaning_representations():
         ("kids_allowed", "no"),
     ]
     assert slots_of("name[The Eagle], food[French]") == [("name", "The Eagle"), ("food", "French")]
-    assert is_data("goodbye()")
-    assert not is_data("He left (see a=b).")
+    assert Text("goodbye()").is_data
+    assert not Text("He left (see a=b).").is_data
 
 
 def test_missing_values_are_named_and_empty_values_ask_for_their_slot():
