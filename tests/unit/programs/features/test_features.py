@@ -433,3 +433,58 @@ def test_rare_words_of_the_source_count_most_in_any_ending():
 def test_numbers_in_words_and_names_that_open_sentences_are_known(response, names, numbers):
     found = unsupported(Text(response), BRIDGE, Text(""))
     assert [sorted(one) for one in found] == [sorted(names), numbers]
+
+
+REPORT = (
+    "The bridge over the river Kell was closed on Monday after engineers found cracks in two "
+    "of its pillars. Ferries carry passengers until the repairs are done. "
+)
+
+
+def test_a_sentence_about_something_else_strays():
+    own = "Engineers found cracks in the pillars of the bridge."
+    found = [
+        lexical_features(REPORT, None, f"{own} {more}")["strays"]
+        for more in (
+            "Ferries carry passengers.",
+            "That is how things stand.",
+            "Penguins hatch eggs in Antarctica.",
+            "Penguins hatch eggs. The eggs of penguins are heavy.",
+        )
+    ]
+    assert found == [0.0, 0.0, 0.5, 0.0]
+
+
+def test_sentences_of_common_words_are_no_content_of_a_summary():
+    long, short = (5 * REPORT, REPORT)
+    plain, padded = "Engineers found cracks.", "Engineers found cracks. That is how things stand."
+    for name in ("content_words", "new_bigrams", "sentence_support", "variety"):
+        one, other = (lexical_features(long, None, text)[name] for text in (plain, padded))
+        assert one == other, name
+    one, other = (lexical_features(short, None, text) for text in (plain, padded))
+    assert one["content_words"] < other["content_words"]
+
+
+@pytest.mark.parametrize(
+    ("source", "response", "share"),
+    [
+        (
+            "她被拘留，等待起诉和审判。",
+            "She is in 拘留 and waits for the trial of the state.",
+            2 / 13,
+        ),
+        ("Sie wartet auf den Prozess und ist nicht frei.", "She wartet and is not free.", 1 / 6),
+        ("She waits at the Gare in the city of Lyon.", "She waits at the gare of the city.", 0.0),
+        (REPORT, "Teh brdige ovr thhe rivr was clsoed on Mnday aftr cracs wer fuond.", 9 / 13),
+    ],
+)
+def test_words_of_another_language_are_slips_where_the_text_is_not_in_it(source, response, share):
+    assert lexical_features(source, None, response)["misspelled"] == pytest.approx(share)
+
+
+def test_a_slip_hides_no_broken_pair_and_an_invented_name_half_of_one():
+    right, slip, name, new = (
+        lexical_features(REPORT, None, f"The bridge found the {word} of the river.")["recombined"]
+        for word in ("cracks", "craccks", "Zogs", "whales")
+    )
+    assert slip == right > name > new
