@@ -111,7 +111,7 @@ def stray_sentences(response: Text, source: Text, context: Text) -> list[bool]:
     if is_foreign(source, response):
         return []
     told = [
-        {root_of(word): content_of(word) for word in set(response.words[start:end])}
+        {root_of(word): content_of(word) for word in dict.fromkeys(response.words[start:end])}
         for start, end in response.sentences
     ]
     seen = Counter(root for one in told for root, says in one.items() if says)
@@ -175,7 +175,7 @@ def misspelled(text: Text, *given: Text) -> list[str]:
         if len(found) > (1 - _DAMAGED) * len(text.words):
             return []  # of another language, after all
     source = given[0]
-    strange = english and source.known_share < _DAMAGED and not source.is_data
-    if is_foreign(source, text) or (strange and source.words):
+    strange = english and source.language != "en" and not source.is_data and bool(source.words)
+    if is_foreign(source, text) or (strange and source.known_share < _DAMAGED):
         return found  # also what was left in the source's language
     return [word for word in found if not any(word in one.word_set for one in given)]

@@ -130,7 +130,7 @@ class Text:
         """Return the text without its sentences of common words alone, if others are left."""
         names = set(self.names)
         return self.only(
-            sum(map(content_of, set(self.words[start:end]))) >= _LEAST_SAID
+            sum(map(content_of, dict.fromkeys(self.words[start:end]))) >= _LEAST_SAID
             or any(n in names or self.words[n][0].isdigit() for n in range(start, end))
             for start, end in self.sentences
         )
