@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import pairwise
+from collections.abc import Collection, Mapping
+from itertools import compress, filterfalse, pairwise
 from math import log1p
 
-from judgesmith.programs.features.texts import DENIALS, Text, is_foreign, near
+from judgesmith.programs.features.texts import Text, is_foreign, near
 from judgesmith.programs.features.words import (
     LISTED,
     content_of,
@@ -46,7 +47,7 @@ def sentence_features(
     return {
         "sentence_support": sum(weights) / len(weights) if weights else 0.0,
         "backwards": backwards / (len(known) - 1) if len(known) > 1 else 0.0,
-        "denials": log1p(_new_denials(response, source.denied | context.denied)),
+        "denials": log1p(_new_denials(response, source, context)),
         "unlinked": log1p(_unlinked(response)),
         "taken_up": taken / content if content else 0.0,
     }
@@ -55,26 +56,25 @@ def sentence_features(
 def _best(response: Text, span: tuple[int, int], source: Text) -> tuple[int, float]:
     """Return the source's sentence that holds most of a sentence's content, and how much."""
     where = source.sentences_of
-    points: dict[int, float] = {}
-    whole = 0.0
-    for stem in dict.fromkeys(filter(None, response.stems[span[0] : span[1]])):
-        found = where.get(stem, ())
-        whole += 1.0
-        for place in found:
-            points[place] = points.get(place, 0.0) + 1.0 + 1.0 / len(found)
-    if not points:
-        return 0, 0.0
-    best = max(points, key=lambda place: (points[place], -place))
-    return best, min(points[best] / (2 * whole), 1.0)
+    points = [0.0] * len(source.sentences)
+    stems = dict.fromkeys(filter(None, response.stems[span[0] : span[1]]))
+    for stem in stems:
+        found = where[stem]
+        if found:
+            rare = 1.0 / len(found)
+            for place in found:
+                points[place] += 1.0
+                points[place] += rare
+    most = max(points, default=0.0)
+    return (points.index(most), min(most / (2 * len(stems)), 1.0)) if most else (0, 0.0)
 
 
-def _new_denials(response: Text, denied: frozenset[str]) -> int:
+def _new_denials(response: Text, source: Text, context: Text) -> int:
     """Count the denials near none of the content words near which the material denies."""
-    found = 0
-    for place, word in enumerate(response.words):
-        if word in DENIALS:
-            found += denied.isdisjoint(near(response.stems, place))
-    return found
+    if not response.denials:
+        return 0
+    denied = source.denied | context.denied
+    return sum([denied.isdisjoint(near(response.stems, place)) for place in response.denials])
 
 
 def _unlinked(response: Text) -> int:
@@ -85,23 +85,20 @@ def _unlinked(response: Text) -> int:
     found = int(words[0] in _TIES_BACK)
     alone: set[str] = set()
     names = set(response.names)
-    for start, end in response.sentences:
+    capitals = names.union([start for start, _ in response.sentences if shown[start][0].isupper()])
+    waiting = sorted(capitals)[::-1]
+    for _, end in response.sentences:
         here: set[str] = set()
-        place = start
-        while place < end:
-            capital = place in names or (place == start and shown[place][:1].isupper())
-            if not capital:
-                place += 1
-                continue
+        while waiting and waiting[-1] < end:
+            place = waiting.pop()
             last = place + 1
             while last < end and last in names:
+                waiting.pop()
                 last += 1
-            run = words[place:last]
-            if len(run) > 1:
-                found += run[-1] in alone
+            if last - place > 1:
+                found += words[last - 1] in alone
             elif place in names:
-                here.add(run[0])
-            place = last
+                here.add(words[place])
         alone |= here
     return found
 
@@ -110,36 +107,39 @@ def stray_sentences(response: Text, source: Text, context: Text) -> list[bool]:
     """Say of each sentence whether its content is in neither material nor other sentences."""
     if is_foreign(source, response):
         return []
-    told = [
-        {root_of(word): content_of(word) for word in dict.fromkeys(response.words[start:end])}
-        for start, end in response.sentences
-    ]
-    seen = Counter(root for one in told for root, says in one.items() if says)
+    told = []
+    for start, end in response.sentences:
+        unique = dict.fromkeys(response.words[start:end])
+        told.append(dict(zip(map(root_of, unique), map(content_of, unique), strict=True)))
+    known = (source.roots, context.roots) if context.words else (source.roots,)
     found = []
     for one in told:
         whole = sum(one.values())
-        if whole < _ABOUT:
-            found.append(False)
-            continue
-        home = sum(
-            says
-            for root, says in one.items()
-            if says and (seen[root] > 1 or root in source.roots or root in context.roots)
-        )
-        found.append(home < _STRAY * whole)
+        at_home = whole < _ABOUT or _held(one, *known) >= _STRAY * whole
+        found.append(not at_home)
+    if True in found:
+        seen = Counter(root for one in told for root, says in one.items() if says)
+        again = {root for root, n in seen.items() if n > 1}
+        for place in compress(range(len(told)), found):
+            one = told[place]
+            found[place] = _held(one, again, *known) < _STRAY * sum(one.values())
     return found
+
+
+def _held(content: Mapping[str, float], *known: Collection[str]) -> float:
+    """Return how much of some content is known."""
+    if len(known) == 1:
+        return sum([says for root, says in content.items() if root in known[0]])
+    return sum([says for root, says in content.items() if any(root in one for one in known)])
 
 
 def _taken_up(response: Text, source: Text) -> tuple[float, float]:
     """Return the rarity of the content words that the source has, and of all."""
     roots = source.roots
-    taken = content = 0.0
-    for word in dict.fromkeys(response.words):
-        weight = content_of(word)
-        content += weight
-        if weight and root_of(word) in roots:
-            taken += weight
-    return taken, content
+    words = dict.fromkeys(response.words)
+    weights = list(map(content_of, words))
+    taken = [weight for word, weight in zip(words, weights, strict=True) if root_of(word) in roots]
+    return sum(taken), sum(weights)
 
 
 def is_english(text: Text, beside: Text) -> bool:
@@ -160,10 +160,14 @@ def is_english(text: Text, beside: Text) -> bool:
 
 def misspelled(text: Text, *given: Text) -> list[str]:
     """Return the words without a capital that neither the language nor the other texts have."""
+    unknown = set(filterfalse(is_word, text.word_set - text.numbers))
+    if not unknown:
+        return []
+    shown = text.originals
     found = [
         word
-        for shown, word in zip(text.originals, text.words, strict=True)
-        if not is_word(word) and not (shown[0].isupper() or shown[0].isdigit())
+        for place, word in enumerate(text.words)
+        if word in unknown and not shown[place][0].isupper()
     ]
     if not found:
         return []

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import compress, pairwise
 from math import log, log1p, sqrt
-from typing import Literal
+from operator import eq, itemgetter, ne
+from typing import Generic, Literal, TypeVar
 
 from judgesmith.programs.features.words import (
     NUMBER_WORDS,
     content_of,
+    known,
     known_share,
     language_of,
     opens_as_name,
@@ -43,12 +43,12 @@ _VOWELS = re.compile(r"[aeiouyäöüáàâãåéèêëíìîïóòôõúùûæø
 _SYLLABLE_SAMPLE = 2000
 _PART = re.compile(r"[^\W\d]+ ?#?\d+ ?:", re.MULTILINE)
 # Numbers with a blank in them, as tokenizers leave them: "1. 5 million", "5 ,000".
+_GAP = re.compile(r"\d(?: [.,] ?| ?[.,] )\d")
 _DECIMAL = re.compile(r"\d+(?: \. ?| ?\. )\d+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:(?: , ?| ?, )\d{3})+(?!\d)")
 _NOUGHTS = re.compile(r"\.0+$")
 _PARTED = re.compile(r"[., ]+")
 _CLOSES = "\"'\u201d\u2019)]"
-_KNOWN_WORDS = 65_536  # whose stems and syllables are kept
 _STEM_LETTERS = 6
 _CONTENT_LETTERS = 4
 _NEAR = 4
@@ -62,8 +62,54 @@ DENIALS = word_set(
 )
 """Words that deny something; "t" is left of "can't"."""
 
+PEOPLE = {
+    word: side
+    for side, words in enumerate(
+        (
+            "i me my mine myself",
+            "we us our ours ourselves",
+            "he him his himself male",
+            "she her hers herself female",
+        )
+    )
+    for word in words.split()
+}
+"""Pronouns, and what stands for them, by the person they speak of."""
+
 CHARACTER_NOTE = "written without spaces: characters are read in place of words"
 CASELESS_NOTE = "a script without capitals: names and syllables are not seen"
+
+
+T = TypeVar("T")
+
+
+class once(Generic[T]):  # noqa: N801 - a decorator
+    """A property that is computed at first sight and kept; unlike that of functools without a lock.
+
+    Where two threads look at once, both compute the same.
+    """
+
+    def __init__(self, function: Callable[[Text], T]) -> None:
+        self.function = function
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, text: Text, owner: type) -> T:
+        found = text.__dict__[self.name] = self.function(text)
+        return found
+
+
+class _Places(dict[str, list[int]]):
+    """The places of a stem among sets of stems, found when they are asked for."""
+
+    def __init__(self, sets: list[frozenset[str]]) -> None:
+        super().__init__()
+        self.sets = sets
+
+    def __missing__(self, stem: str) -> list[int]:
+        found = self[stem] = [place for place, one in enumerate(self.sets) if stem in one]
+        return found
 
 
 class Text:
@@ -109,23 +155,24 @@ class Text:
         last = self.originals[-1]
         return not (mark == "." and len(last) <= 2 and last[0].isupper())
 
-    @cached_property
+    @once
     def script(self) -> str:
         """Say what of the features the text's script hides; empty for spaced scripts with case."""
         if 2 * self.n_characters_as_words > len(self.words):
             return CHARACTER_NOTE
-        if 4 * len(_CASELESS.findall(self.text[:4000])) > min(len(self.text), 4000):
+        read = self.text[:4000]
+        if not read.isascii() and 4 * len(_CASELESS.findall(read)) > len(read):
             return CASELESS_NOTE
         return ""
 
-    @cached_property
+    @once
     def is_data(self) -> bool:
         """Say whether it is a meaning representation or triples, also one without slots."""
         return bool(slots_of(self.text)) or (
             len(self.text) < 200 and _ACT.fullmatch(self.text) is not None
         )
 
-    @cached_property
+    @once
     def gist(self) -> Text:
         """Return the text without its sentences of common words alone, if others are left."""
         names = set(self.names)
@@ -148,54 +195,61 @@ class Text:
             found.sentences.append((len(found.words) - (end - start), len(found.words)))
         return found
 
-    @cached_property
+    @once
     def stems(self) -> list[str]:
         """Return every word cut to its first letters, empty where it carries little content."""
         return list(map(stem_of, self.words))
 
-    @cached_property
+    @once
     def stem_counts(self) -> Counter[str]:
         counts = Counter(self.stems)
         counts.pop("", None)
         return counts
 
-    @cached_property
+    @once
     def word_set(self) -> frozenset[str]:
         return frozenset(self.words)
 
-    @cached_property
+    @once
     def bigrams(self) -> frozenset[tuple[str, str]]:
-        return frozenset(zip(self.words, self.words[1:], strict=False))
+        return frozenset(pairwise(self.words))
 
-    @cached_property
+    @once
     def trigrams(self) -> frozenset[tuple[str, str, str]]:
         return frozenset(zip(self.words, self.words[1:], self.words[2:], strict=False))
 
-    @cached_property
+    @once
     def numbers(self) -> frozenset[str]:
-        return frozenset(word for word in self.words if word[0].isdigit())
+        return frozenset([word for word in self.word_set if word[0].isdigit()])
 
-    @cached_property
+    @once
     def names(self) -> list[int]:
         starts = {start for start, _ in self.sentences}
-        capitals = (n for n, word in enumerate(self.originals) if word[0].isupper() and word[1:])
-        return [place for place in capitals if place not in starts]
+        shown = self.originals
+        return [n for n in self.capitals if shown[n][1:] and n not in starts]
 
-    @cached_property
+    @once
+    def capitals(self) -> list[int]:
+        """Return the places of words that begin with a capital."""
+        changed = map(ne, self.originals, self.words)  # most words are in small letters
+        shown = self.originals
+        return [n for n in compress(range(len(shown)), changed) if shown[n][0].isupper()]
+
+    @once
     def name_words(self) -> frozenset[str]:
-        return frozenset(self.words[place] for place in self.names)
+        return frozenset([self.words[place] for place in self.names])
 
-    @cached_property
+    @once
     def capitalised(self) -> frozenset[str]:
         """Return the words that are written with a capital somewhere."""
-        pairs = zip(self.words, self.originals, strict=True)
-        return frozenset(word for word, shown in pairs if shown[0].isupper())
+        return frozenset([self.words[place] for place in self.capitals])
 
-    @cached_property
+    @once
     def small_starts(self) -> int:
-        return sum(self.originals[start][0].islower() for start, _ in self.sentences)
+        shown = self.originals
+        return len([start for start, _ in self.sentences if shown[start][0].islower()])
 
-    @cached_property
+    @once
     def openings(self) -> list[int]:
         """Return the names that English sentences begin with; their capital does not tell."""
         names, words = set(self.names), self.words
@@ -207,43 +261,45 @@ class Text:
             and start not in names
         ]
 
-    @cached_property
+    @once
     def told_numbers(self) -> frozenset[str]:
         """Return the numbers in digits and words, and shorter ways to write them."""
         told = set(self.numbers)
-        told.update(NUMBER_WORDS[word] for word in NUMBER_WORDS.keys() & self.word_set)
+        told.update(map(NUMBER_WORDS.__getitem__, self.word_set.intersection(NUMBER_WORDS)))
         for number in self.numbers:
             if number.isdigit() and len(number) >= _LONG_NUMBER:
                 told.update((number[-2:], number.removesuffix("000"), number[:-3], number[-3:]))
-        told.update(_PARTED.sub(".", number) for number in _DECIMAL.findall(self.text))
-        told.update(_PARTED.sub("", number) for number in _THOUSANDS.findall(self.text))
+        if self.numbers and _GAP.search(self.text):
+            told.update(_PARTED.sub(".", number) for number in _DECIMAL.findall(self.text))
+            told.update(_PARTED.sub("", number) for number in _THOUSANDS.findall(self.text))
         return frozenset(told)
 
-    @cached_property
+    @once
     def norm(self) -> float:
-        return sqrt(sum(count * count for count in self.stem_counts.values()))
+        return sqrt(sum([count * count for count in self.stem_counts.values()]))
 
-    @cached_property
+    @once
     def salient(self) -> tuple[str, ...]:
         """Return the most frequent content stems, ten at most, the earlier first among equals."""
-        return tuple(stem for stem, _ in self.stem_counts.most_common(10))
+        ranked = sorted(self.stem_counts.items(), key=itemgetter(1), reverse=True)
+        return tuple([stem for stem, _ in ranked[:10]])
 
-    @cached_property
+    @once
     def lead(self) -> frozenset[str]:
         """Return the content stems of the first fifth of the words, of the first 40 at least."""
         return frozenset(self.stems[: max(40, len(self.stems) // 5)]) - {""}
 
-    @cached_property
+    @once
     def questions(self) -> int:
         """Return the number of question marks of any script."""
         return sum(map(self.text.count, "?\uff1f\u061f"))
 
-    @cached_property
+    @once
     def loose_marks(self) -> int:
         """Return how many full stops and commas stand apart from the word before them."""
         return self.text.count(" .") + self.text.count(" ,")
 
-    @cached_property
+    @once
     def syllables(self) -> float:
         """Return the mean number of groups of vowels per word, at most 6; 0 without words."""
         sample = self.words[:_SYLLABLE_SAMPLE]
@@ -251,7 +307,7 @@ class Text:
             return 0.0
         return min(sum(map(_syllables_of, sample)) / len(sample), 6.0)
 
-    @cached_property
+    @once
     def ease(self) -> float:
         """Return the reading ease in hundreds of points, from -1 to 1.5; 0 without words."""
         if not self.words:
@@ -259,7 +315,7 @@ class Text:
         mean_length = len(self.words) / len(self.sentences)
         return min(max(2.06835 - 0.01015 * mean_length - 0.846 * self.syllables, -1.0), 1.5)
 
-    @cached_property
+    @once
     def part_counts(self) -> Counter[str]:
         """Count in how many numbered parts ("Review 1: …") each content stem stands."""
         lines = self.text.split("\n")
@@ -271,58 +327,75 @@ class Text:
             counts.update(Text(part).stem_counts.keys())
         return counts
 
-    @cached_property
+    @once
     def language(self) -> str:
         return language_of(self.words)
 
-    @cached_property
+    @once
     def known_share(self) -> float:
         return known_share(self.words)
 
-    @cached_property
+    @once
     def says_the(self) -> bool:
         return says_the(self.words)
 
-    @cached_property
+    @once
     def roots(self) -> frozenset[str]:
         return frozenset(map(root_of, self.word_set))
 
-    @cached_property
+    @once
     def denied(self) -> frozenset[str]:
         """Return the content stems that stand near a denial."""
         found: set[str] = set()
-        for place, word in enumerate(self.words):
-            if word in DENIALS:
-                found.update(near(self.stems, place))
+        for place in self.denials:
+            found.update(near(self.stems, place))
         return frozenset(found - {""})
 
-    @cached_property
-    def sentences_of(self) -> dict[str, list[int]]:
-        """Return the sentences that each content stem stands in."""
-        found: dict[str, list[int]] = {}
-        for number, (start, end) in enumerate(self.sentences):
-            for stem in set(self.stems[start:end]) - {""}:
-                found.setdefault(stem, []).append(number)
-        return found
+    @once
+    def denials(self) -> list[int]:
+        """Return the places of words that deny something."""
+        if DENIALS.isdisjoint(self.word_set):
+            return []
+        return [place for place, word in enumerate(self.words) if word in DENIALS]
 
-    @cached_property
+    @once
+    def sentences_of(self) -> _Places:
+        """Return the sentences that a content stem stands in, by stem."""
+        return _Places([frozenset(self.stems[start:end]) for start, end in self.sentences])
+
+    @once
     def first_places(self) -> dict[tuple[str, str], int]:
-        places: dict[tuple[str, str], int] = {}
-        for place, pair in enumerate(zip(self.words, self.words[1:], strict=False)):
-            places.setdefault(pair, place)
-        return places
+        pairs = list(pairwise(self.words))
+        pairs.reverse()  # what comes first is written last
+        return dict(zip(pairs, range(len(pairs) - 1, -1, -1), strict=True))
+
+    @once
+    def sides(self) -> frozenset[int]:
+        """Return which persons its pronouns speak of: I, we, he, she."""
+        return frozenset(map(PEOPLE.__getitem__, self.word_set.intersection(PEOPLE)))
+
+    @once
+    def lines(self) -> list[str]:
+        """Return its lines that are not blank, of the first 200."""
+        return [line for line in self.text.strip().split("\n")[:200] if line.strip()]
+
+    @once
+    def has_speakers(self) -> bool:
+        """Say whether most lines begin with the name of a speaker."""
+        lines = self.lines
+        return sum([bool(_SPEAKER.match(line)) for line in lines]) * 3 > 2 * len(lines)
 
 
 def near(stems: list[str], place: int) -> list[str]:
     return stems[max(place - _NEAR, 0) : place + _NEAR + 1]
 
 
-@functools.lru_cache(maxsize=_KNOWN_WORDS)
+@known
 def _syllables_of(word: str) -> int:
     return max(len(_VOWELS.findall(word)), 1)
 
 
-@functools.lru_cache(maxsize=_KNOWN_WORDS)
+@known
 def stem_of(word: str) -> str:
     """Return the first six letters of a content word, and nothing for a word of little content."""
     if len(word) >= _CONTENT_LETTERS:
@@ -410,22 +483,23 @@ def overlap_features(
     n_source = len(source.words)
     bigrams = list(pairwise(words))
     n_bigrams, n_trigrams = len(bigrams), max(n - 2, 0)
-    in_source = [word in source.word_set for word in words]
-    held = [known or word in wrong for known, word in zip(in_source, words, strict=True)]
-    joins = [known or word in invented for known, word in zip(held, words, strict=True)]
-    new_bigrams = 0
-    recombined = places = 0.0
+    held = joins = in_source = list(map(source.word_set.__contains__, words))
+    if wrong:
+        held = [known or word in wrong for known, word in zip(in_source, words, strict=True)]
+    if invented:
+        joins = [known or word in invented for known, word in zip(held, words, strict=True)]
+    else:
+        joins = held
     first = source.first_places
-    for place, pair in enumerate(bigrams):
-        where = first.get(pair)
-        if where is not None:
-            places += where
-        else:
-            new_bigrams += 1
-            if held[place] and held[place + 1]:
-                recombined += 1.0
-            elif (held[place] and joins[place + 1]) or (held[place + 1] and joins[place]):
-                recombined += 0.5  # unknown whether the right name would be at home there
+    where = list(map(first.get, bigrams))
+    known_places = [place for place in where if place is not None]
+    new_bigrams, places = n_bigrams - len(known_places), sum(known_places)
+    recombined = 0.0
+    for place in [n for n, first_place in enumerate(where) if first_place is None]:
+        if held[place] and held[place + 1]:
+            recombined += 1.0
+        elif (held[place] and joins[place + 1]) or (held[place + 1] and joins[place]):
+            recombined += 0.5  # unknown whether the right name would be at home there
     n_known_bigrams = n_bigrams - new_bigrams
     triples = _known_triples(response, source)
     n_known_trigrams = sum(triples)
@@ -433,15 +507,15 @@ def overlap_features(
     mine, theirs = response.stem_counts, source.stem_counts
     shared = mine.keys() & theirs.keys()
     n_mine = sum(mine.values())
-    dot = sum(mine[stem] * theirs[stem] for stem in shared)
-    n_shared_bigrams = len(response.bigrams & source.bigrams)
-    n_all_bigrams = len(response.bigrams) + len(source.bigrams)
+    dot = sum([mine[stem] * theirs[stem] for stem in shared])
+    n_shared_bigrams = len(first.keys() & response.bigrams)
+    n_all_bigrams = len(response.bigrams) + len(first)
     ratio = max(min(log((n + 1) / (n_source + 1)), 3.0), -6.0)
     return {
         "ratio": ratio,
         "length_gap": abs(ratio),
         "known_words": _share(sum(in_source), n),
-        "known_content": _share(sum(mine[stem] for stem in shared), n_mine),
+        "known_content": _share(sum([mine[stem] for stem in shared]), n_mine),
         "new_bigrams": _share(new_bigrams, n_bigrams),
         "new_trigrams": _share(n_trigrams - n_known_trigrams, n_trigrams),
         "recombined": _share(recombined, n_bigrams),
@@ -451,11 +525,11 @@ def overlap_features(
         "pieces": log1p(len(copied.lengths)),
         "shared_words": log1p(len(shared)),
         "recall_content": _share(len(shared), len(theirs)),
-        "recall_bigrams": _share(n_shared_bigrams, len(source.bigrams)),
+        "recall_bigrams": _share(n_shared_bigrams, len(first)),
         "similarity": _share(2 * n_shared_bigrams, n_all_bigrams),
         "centrality": dot / (response.norm * source.norm) if dot else 0.0,
-        "salient_recall": _share(sum(s in mine for s in source.salient), len(source.salient)),
-        "lead": _share(sum(count for stem, count in mine.items() if stem in source.lead), n_mine),
+        "salient_recall": _share(sum(map(mine.__contains__, source.salient)), len(source.salient)),
+        "lead": _share(sum([n for stem, n in mine.items() if stem in source.lead]), n_mine),
         "position": _share(places, n_known_bigrams * max(n_source - 1, 1))
         if n_known_bigrams
         else 0.5,
@@ -482,13 +556,11 @@ def unsupported(response: Text, source: Text, context: Text) -> tuple[list[str],
         word = response.words[place]
         if word not in source.word_set and word not in context.word_set:
             names.append(response.originals[place])
+    if not response.numbers:
+        return names, []
     known = source.told_numbers | context.told_numbers
-    numbers = [
-        word
-        for word in response.words
-        if word[0].isdigit() and word not in known and _NOUGHTS.sub("", word) not in known
-    ]
-    return names, numbers
+    lost = {word for word in response.numbers - known if _NOUGHTS.sub("", word) not in known}
+    return names, [word for word in response.words if word in lost]
 
 
 def repetition_features(response: Text) -> dict[str, float]:
@@ -498,11 +570,11 @@ def repetition_features(response: Text) -> dict[str, float]:
     counts = response.stem_counts
     n_content = sum(counts.values())
     n_bigrams, n_trigrams = max(n - 1, 0), max(n - 2, 0)
-    stutters = sum(a == b for a, b in pairwise(words))
-    stutters += sum(
-        a == c and b == d and a != b
-        for a, b, c, d in zip(words, words[1:], words[2:], words[3:], strict=False)
-    )
+    stutters = sum(map(eq, words, words[1:]))
+    returns = list(map(eq, words, words[2:]))
+    if True in returns:
+        pairs = zip(returns, returns[1:], words, words[1:], strict=False)
+        stutters += sum([a and b and one != other for a, b, one, other in pairs])
     again, cohesion = _across_sentences(response)
     return {
         "repeated_words": (n_content - len(counts)) / n_content if n_content else 0.0,
@@ -516,6 +588,8 @@ def repetition_features(response: Text) -> dict[str, float]:
 
 def _across_sentences(response: Text) -> tuple[float, float]:
     """Return the largest share of a sentence said before, and the mean overlap of neighbours."""
+    if len(response.sentences) < 2:
+        return 0.0, 0.0
     stems = response.stems
     seen: set[str] = set()
     before: set[str] = set()
@@ -523,9 +597,9 @@ def _across_sentences(response: Text) -> tuple[float, float]:
     n_pairs = 0
     seen_pairs: set[tuple[str, str]] = set()
     for start, end in response.sentences:
-        pairs = list(zip(response.words[start:end], response.words[start + 1 : end], strict=False))
+        pairs = list(pairwise(response.words[start:end]))
         if seen_pairs and len(pairs) > 2:
-            again = max(again, sum(pair in seen_pairs for pair in pairs) / len(pairs))
+            again = max(again, sum(map(seen_pairs.__contains__, pairs)) / len(pairs))
         seen_pairs.update(pairs)
         here = set(stems[start:end])
         here.discard("")
@@ -603,7 +677,7 @@ def text_form(source: Text, response: Text, context: str | None, *, known_conten
     if source.part_counts:
         return "collection"
     n_source, n = len(source.words), len(response.words)
-    if _takes_turns(source.text, n_source, with_context=context is not None):
+    if _takes_turns(source, with_context=context is not None):
         return "dialogue"
     told = "" not in (source.language, response.language)
     if is_foreign(source, response) and 3 * n >= n_source:
@@ -630,12 +704,11 @@ def text_form(source: Text, response: Text, context: str | None, *, known_conten
     return "other"
 
 
-def _takes_turns(text: str, n_words: int, *, with_context: bool) -> bool:
-    lines = text.strip().split("\n")
-    lines = [line for line in lines[:200] if line.strip()]
+def _takes_turns(text: Text, *, with_context: bool) -> bool:
+    lines, n_words = text.lines, len(text.words)
     if len(lines) < 2:
         return with_context and n_words < 120
-    if sum(bool(_SPEAKER.match(line)) for line in lines) * 3 > 2 * len(lines):
+    if text.has_speakers:
         return True
     mean_words = n_words / len(lines)
     asking = any("?" in line for line in lines)

@@ -6,8 +6,9 @@ import hashlib
 import re
 from collections import Counter
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from math import log1p
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from judgesmith.programs.features.sentences import misspelled, sentence_features, stray_sentences
 from judgesmith.programs.features.texts import (
     LONG,
+    PEOPLE,
     Form,
     Text,
     TextCache,
@@ -55,41 +57,32 @@ _MANY = frozenset({"two", "three", "four", "five", "many", "several", "both"})
 # "Skool , is a restaurant": no comma parts a subject from its verb.
 _PARTED = re.compile(r"[^,.;]{1,40} ?, (?:is|are|was|has) ")
 
-_PEOPLE = (
-    frozenset(["i", "me", "my", "mine", "myself"]),
-    frozenset(["we", "us", "our", "ours", "ourselves"]),
-    frozenset(["he", "him", "his", "himself", "male"]),
-    frozenset(["she", "her", "hers", "herself", "female"]),
-)
-_CLASS = {word: place for place, people in enumerate(_PEOPLE) for word in people}
-
 
 def broken_pairs(response: Text) -> int:
     """Count neighbouring words that English grammar keeps apart."""
     words = response.words
     found = int(_PARTED.match(response.text) is not None)
     for start, end in response.sentences:
-        before = ""
-        for word in words[start:end]:
-            if (before, word) in _BROKEN:
+        for pair in pairwise(words[start:end]):
+            if pair in _BROKEN:
                 found += 1
-            elif before == "an":
+                continue
+            before, word = pair
+            if before == "an":
                 found += len(word) > 3 and word[0] in "bcdfgjklmnpqrtvwz"
             elif before == "a":
                 found += len(word) > 3 and word[0] in "aei"
-            elif word in _MANY:
-                found += before == "is" and words[start] == "there"
-            before = word
+            elif before == "is" and word in _MANY:
+                found += words[start] == "there"
     return found
 
 
-def same_people(response: list[str], source: list[str]) -> float:
+def same_people(response: Text, source: Text) -> float:
     """Return the share of the response's I, we, he and she that the source speaks of as well."""
-    known = {_CLASS[word] for word in source if word in _CLASS}
-    mine = [_CLASS[word] for word in response if word in _CLASS]
-    if not known or not mine:
+    if not source.sides or not response.sides:
         return 1.0
-    return sum(one in known for one in mine) / len(mine)
+    mine = [PEOPLE[word] for word in response.words if word in PEOPLE]
+    return sum([one in source.sides for one in mine]) / len(mine)
 
 
 _ENDINGS = tuple(".!?…。！？।؟\"'”’»)]")
@@ -120,7 +113,8 @@ def style_features(response: Text, source: Text, said: Text | None = None) -> di
     sentences = response.sentences
     lengths = [end - start for start, end in sentences]
     mean_length = len(said.words) / len(said.sentences) if lengths else 0.0
-    letters = [len(word) for word in said.words]
+    letters = list(map(len, said.words))
+    n_long = len([1 for size in letters if size >= _LONG_LETTERS])
     syllables, ease = response.syllables, response.ease
     faults = surface_faults(response)
     if 2 * source.small_starts >= max(len(source.sentences), 1):
@@ -134,7 +128,7 @@ def style_features(response: Text, source: Text, said: Text | None = None) -> di
         "content_words": log1p(len(said.stem_counts)),
         "variety": len(said.word_set) / len(letters) ** 0.5 if n else 0.0,
         "word_letters": sum(letters) / len(letters) if n else 0.0,
-        "long_words": sum(size >= _LONG_LETTERS for size in letters) / len(letters) if n else 0.0,
+        "long_words": n_long / len(letters) if n else 0.0,
         "syllables": syllables,
         "ease": ease,
         "ease_gain": ease - source.ease,
@@ -173,7 +167,7 @@ def _placeholders(response: Text) -> int:
     found = response.words.count("unk")
     if any(mark in text for mark in "<&_@"):
         found = max(found, len(_PLACEHOLDER.findall(text)))
-    return found + len(_STRAY.findall(text))
+    return found if text.isascii() else found + len(_STRAY.findall(text))
 
 
 def _lower_starts(response: Text) -> int:
@@ -215,29 +209,45 @@ def _spelling(own: Text, wrong: list[str]) -> dict[str, float]:
     return {"misspelled": len(wrong) / len(own.words) if wrong else 0.0}
 
 
+CONTEXT_FEATURES = ("context_content", "context_words", "context_bigrams", "context_copy")
+"""What is counted against the context."""
+
+
 def _conversation(own: Text, src: Text, more: Text, form: Form) -> dict[str, float]:
     """Return how the response takes up the context and, in a conversation, the last turn."""
     mine: Counter[str] = own.stem_counts
     n_mine = sum(mine.values())
-    in_context = sum(count for stem, count in mine.items() if stem in more.stem_counts)
     last = _texts.read(turns_of(src.text)[-1]) if form == "dialogue" else src
-    in_last = sum(count for stem, count in mine.items() if stem in last.stem_counts)
-    n_new = sum(stem not in more.stem_counts and stem not in src.stem_counts for stem in mine)
-    n_own_bigrams = max(len(own.words) - 1, 1)
-    in_parts = sum(count for stem, count in mine.items() if src.part_counts[stem] > 1)
-    shared_bigrams = len(own.bigrams & more.bigrams)
+    said, theirs = last.stem_counts, src.stem_counts
+    parts = src.part_counts
+    in_last = sum([n for stem, n in mine.items() if stem in said])
+    in_parts = sum([n for stem, n in mine.items() if parts[stem] > 1]) if parts else 0
+    n_new = len([stem for stem in mine if stem not in theirs and stem not in more.stem_counts])
     return {
-        "context_content": in_context / n_mine if n_mine else 0.0,
-        "context_words": log1p(len(mine.keys() & more.stem_counts.keys())),
-        "context_bigrams": min(shared_bigrams / n_own_bigrams, 1.0),
-        "context_copy": log1p(fragments(own, more).longest),
+        **_from_context(own, more, n_mine),
         "last_turn": in_last / n_mine if n_mine else 0.0,
         "new_content": log1p(n_new),
         "left_hard": _left_hard(own, src),
-        "same_people": same_people(own.words, src.words),
+        "same_people": same_people(own, src),
         "shared_parts": in_parts / n_mine if n_mine else 0.0,
         "asked": float("?" in last.text and form == "dialogue"),
     }
+
+
+def _from_context(own: Text, more: Text, n_mine: int) -> dict[str, float]:
+    """Return what the response has from the context; nothing from an empty one."""
+    if not more.words:
+        return dict.fromkeys(CONTEXT_FEATURES, 0.0)
+    mine, theirs = own.stem_counts, more.stem_counts
+    in_context = sum([n for stem, n in mine.items() if stem in theirs])
+    shared_bigrams = len(own.bigrams & more.bigrams)
+    found = (
+        in_context / n_mine if n_mine else 0.0,
+        log1p(len(mine.keys() & theirs.keys())),
+        min(shared_bigrams / max(len(own.words) - 1, 1), 1.0),
+        log1p(fragments(own, more).longest),
+    )
+    return dict(zip(CONTEXT_FEATURES, found, strict=True))
 
 
 def _left_hard(own: Text, src: Text) -> float:
@@ -246,7 +256,8 @@ def _left_hard(own: Text, src: Text) -> float:
     long = min(max((mean_words - 20) / 20, 0.0), 1.0)
     if not long:
         return 0.0
-    return long * len(own.bigrams & src.bigrams) / max(len(own.bigrams | src.bigrams), 1)
+    shared = len(src.first_places.keys() & own.bigrams)
+    return long * shared / max(len(own.bigrams) + len(src.first_places) - shared, 1)
 
 
 _CACHE_VECTORS = 4096
@@ -358,7 +369,7 @@ def _computed(source: str, context: str | None, response: str) -> FeatureVector:
     found |= _conversation(own, src, more, form)
     slots, missing = slot_features(source, own) if form == "data" else slot_features("", own)
     found |= slots
-    values = np.array([found[name] for name in FEATURE_NAMES])
+    values = np.array(_in_order(found))
     values.flags.writeable = False
     return FeatureVector(
         values=values,
@@ -374,8 +385,7 @@ def _computed(source: str, context: str | None, response: str) -> FeatureVector:
 FEATURE_NAMES = feature_names()
 """The features' names, in the order of every vector."""
 
-CONTEXT_FEATURES = tuple(name for name in FEATURE_NAMES if name.startswith("context_"))
-"""Those that are counted against the context."""
+_in_order = itemgetter(*FEATURE_NAMES)
 
 FEATURE_INDEX = {name: place for place, name in enumerate(FEATURE_NAMES)}
 """Where each feature stands."""

@@ -7,9 +7,34 @@ import gzip
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
+from itertools import chain
 from math import log10
+from operator import itemgetter
+from typing import TypeVar
+
+T = TypeVar("T")
+_MOST_KNOWN = 65_536
+
+
+class _Known(dict[str, T]):
+    """What a function says of each word seen; emptied where there are too many."""
+
+    def __init__(self, function: Callable[[str], T]) -> None:
+        super().__init__()
+        self.function = function
+
+    def __missing__(self, word: str) -> T:
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        found = self[word] = self.function(word)
+        return found
+
+
+def known(function: Callable[[str], T]) -> Callable[[str], T]:
+    """Keep what a function says of words: a dictionary answers faster than ``lru_cache``."""
+    return _Known(function).__getitem__
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -120,7 +145,7 @@ def _log_total() -> float:
     return log10(sum(frequencies().values()))
 
 
-@functools.lru_cache(maxsize=65_536)
+@known
 def is_word(word: str) -> bool:
     """Say whether a word in small letters is English."""
     if len(word) == 1:
@@ -148,13 +173,13 @@ def is_word_of(language: str, word: str) -> bool:
     )
 
 
-@functools.lru_cache(maxsize=65_536)
+@known
 def rarity(word: str) -> float:
     """Return how rare a word is, in powers of ten: 1.3 for "the", 7.5 for what no film says."""
     return min(_log_total() - log10(frequencies().get(word, 0) + 1), _RAREST)
 
 
-@functools.lru_cache(maxsize=65_536)
+@known
 def content_of(word: str) -> float:
     """Return how much a word says by its rarity: nothing for function words and numbers."""
     if len(word) < _SHORT_LETTERS or word in _FUNCTION or word[0].isdigit():
@@ -170,7 +195,7 @@ def known_share(words: Sequence[str]) -> float:
 
 def says_the(words: Sequence[str]) -> bool:
     """Say whether a text has words that are common in English and in no other language."""
-    return 12 * sum(word in _ENGLISH_ONLY for word in words) >= len(words)
+    return 12 * sum(map(_ENGLISH_ONLY.__contains__, words)) >= len(words)
 
 
 _TELLS = {
@@ -182,8 +207,9 @@ _TELLS = {
 def language_of(words: Sequence[str]) -> str:
     """Return the language whose words of grammar are clearly most, as in "de", or nothing."""
     read = words[:_FOREMOST]
-    counts = Counter(one for word in read for one in _TELLS.get(word, ()))
-    (best, most), (_, next_most), *_ = (*counts.most_common(2), ("", 0), ("", 0))
+    counts = Counter(chain.from_iterable(filter(None, map(_TELLS.get, read))))
+    ranked = sorted(counts.items(), key=itemgetter(1), reverse=True)
+    (best, most), (_, next_most), *_ = (*ranked[:2], ("", 0), ("", 0))
     return best if most >= 2 and 12 * most >= len(read) and 2 * most >= 3 * next_most else ""
 
 
@@ -192,7 +218,7 @@ def grammar_words(words: Sequence[str]) -> tuple[int, int]:
     return sum(word in _ENGLISH_ONLY for word in words), sum(word in _ELSEWHERE for word in words)
 
 
-@functools.lru_cache(maxsize=65_536)
+@known
 def root_of(word: str) -> str:
     """Return a word without the endings of number and tense."""
     for ending in ("ing", "ed", "es", "s", "e"):

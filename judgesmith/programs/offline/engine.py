@@ -180,7 +180,8 @@ def _settled(
     rng = np.random.default_rng(_seed(request)) if draws else None
     levels = _levels(answers)
     if rng is None and settings.logprobs is None:
-        return [_likeliest(piece, levels) for piece in pieces], None
+        settled = [one if isinstance(one, str) else _likeliest(one, levels) for one in pieces]
+        return settled, None
     texts: list[str] = []
     tokens: list[TokenLogprob] = []
     for piece in pieces:
@@ -207,12 +208,10 @@ def _settled(
     return texts, tuple(tokens) if settings.logprobs is not None else None
 
 
-def _likeliest(piece: Piece, levels: _Levels) -> str:
+def _likeliest(piece: Score | Words, levels: _Levels) -> str:
     if isinstance(piece, Score):
         return levels.texts[levels.nearest(piece)]
-    if isinstance(piece, Words):
-        return max(piece.chances, key=piece.chances.__getitem__)
-    return piece
+    return max(piece.chances, key=piece.chances.__getitem__)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
