@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from itertools import compress, filterfalse, pairwise
 from math import log1p
 
-from judgesmith.programs.features.texts import Text, is_foreign, near
+from judgesmith.programs.features.texts import Text, in_two_tongues, near
 from judgesmith.programs.features.words import (
     LISTED,
     content_of,
@@ -105,7 +105,7 @@ def _unlinked(response: Text) -> int:
 
 def stray_sentences(response: Text, source: Text, context: Text) -> list[bool]:
     """Say of each sentence whether its content is in neither material nor other sentences."""
-    if is_foreign(source, response):
+    if in_two_tongues(source, response):
         return []
     told = []
     for start, end in response.sentences:
@@ -180,6 +180,6 @@ def misspelled(text: Text, *given: Text) -> list[str]:
             return []  # of another language, after all
     source = given[0]
     strange = english and source.language != "en" and not source.is_data and bool(source.words)
-    if is_foreign(source, text) or (strange and source.known_share < _DAMAGED):
+    if in_two_tongues(source, text) or (strange and source.known_share < _DAMAGED):
         return found  # also what was left in the source's language
     return [word for word in found if not any(word in one.word_set for one in given)]

@@ -665,7 +665,7 @@ def turns_of(source: str) -> list[str]:
     return [line for line in source.split("\n") if line.strip()] or [""]
 
 
-def is_foreign(source: Text, response: Text) -> bool:
+def in_two_tongues(source: Text, response: Text) -> bool:
     """Say whether two texts are in languages or scripts that are told and not the same."""
     tongues = source.language, response.language
     return source.script != response.script or ("" not in tongues and tongues[0] != tongues[1])
@@ -680,7 +680,7 @@ def text_form(source: Text, response: Text, context: str | None, *, known_conten
     if _takes_turns(source, with_context=context is not None):
         return "dialogue"
     told = "" not in (source.language, response.language)
-    if is_foreign(source, response) and 3 * n >= n_source:
+    if in_two_tongues(source, response) and 3 * n >= n_source:
         return "translation"
     if n_source >= LONG:
         return "summary"
