@@ -30,6 +30,7 @@ from judgesmith.experiments.compile.split import Parts, examples_of, parts_of
 from judgesmith.experiments.compile.starting import better_start
 from judgesmith.experiments.compile.tuning import Tuning
 from judgesmith.metrics.correlation import agreement
+from judgesmith.metrics.correlation.coefficients import Statistic
 from judgesmith.metrics.correlation.levels import ScoredRows
 from judgesmith.metrics.resampling.counted import of_counts
 from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
@@ -61,7 +62,7 @@ N_RESAMPLES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class HeldOut:
     """The held-out rows of one set and seed, and what every judge said of them.
 
     Attributes
@@ -70,6 +71,29 @@ class Run:
         What people said; where from.
     stages : dict of str to array, shape (n,)
         Scores by stage.
+    """
+
+    human: np.ndarray
+    sources: np.ndarray
+    stages: Mapping[str, np.ndarray]
+
+    def agreement(self, stage: str, statistic: Statistic) -> float:
+        """Return the agreement of a stage over all held-out rows."""
+        return agreement(
+            self.human,
+            self.stages[stage],
+            sources=self.sources,
+            statistic=statistic,
+            level="dataset",
+        ).value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(HeldOut):
+    """A run through all stages, and what besides is to be told of it.
+
+    Attributes
+    ----------
     random : list of array, shape (n,)
         Scores with random demonstrations, one array per set of them.
     n_shown : int
@@ -82,9 +106,6 @@ class Run:
         Of inference, search and fits, without the judging of held-out rows.
     """
 
-    human: np.ndarray
-    sources: np.ndarray
-    stages: Mapping[str, np.ndarray]
     random: Sequence[np.ndarray]
     n_shown: int
     rubric: str
@@ -168,15 +189,10 @@ def scores(judge: Judge, rows: Rows) -> np.ndarray:
     return rows.judged(score_batch(judge, rows.items), judge_scale=judge.scale).predicted
 
 
-def q_of(predicted: np.ndarray, run: Run) -> float:
-    """Return Q over all held-out rows."""
-    return agreement(
-        run.human, predicted, sources=run.sources, statistic="q", level="dataset"
-    ).value
-
-
-def mean_over_seeds(runs: Sequence[Run], stage: str, counts: np.ndarray) -> np.ndarray:
-    """Return the mean over seeds of Q with each source drawn ``counts`` times, by resample."""
+def mean_over_seeds(
+    runs: Sequence[HeldOut], stage: str, counts: np.ndarray, statistic: Statistic
+) -> np.ndarray:
+    """Return the mean over seeds with each source drawn ``counts`` times, by resample."""
     values = []
     for run in runs:
         scored = ~np.isnan(run.stages[stage])
@@ -191,12 +207,14 @@ def mean_over_seeds(runs: Sequence[Run], stage: str, counts: np.ndarray) -> np.n
         # One resample of the set's sources is the same for every seed.
         here, codes = np.unique(run.sources[scored], return_inverse=True)
         rows = replace(rows, sources=codes, n_sources=len(here))
-        values.append(of_counts(rows, "q", "dataset")(counts[:, here]))
+        values.append(of_counts(rows, statistic, "dataset")(counts[:, here]))
     return np.mean(values, axis=0)
 
 
 def gains(
-    runs: Sequence[Run], pairs: Sequence[tuple[str, str]]
+    runs: Sequence[HeldOut],
+    pairs: Sequence[tuple[str, str]],
+    statistic: Statistic = "q",
 ) -> list[tuple[float, float, float]]:
     """Return the gain of each stage over another one, with its 95 % interval."""
     n_sources = 1 + max(int(run.sources.max()) for run in runs)
@@ -204,11 +222,14 @@ def gains(
     present = np.unique(np.concatenate([run.sources for run in runs]))
     drawn = rng.choice(present, size=(N_RESAMPLES, len(present)))
     counts = np.asarray([np.bincount(one, minlength=n_sources) for one in drawn], dtype=float)
-    resampled = {stage: mean_over_seeds(runs, stage, counts) for stage in STAGES}
+    resampled = {
+        stage: mean_over_seeds(runs, stage, counts, statistic)
+        for stage in dict.fromkeys(one for pair in pairs for one in pair)
+    }
     found = []
     for stage, base in pairs:
         value = np.mean(
-            [q_of(run.stages[stage], run) - q_of(run.stages[base], run) for run in runs]
+            [run.agreement(stage, statistic) - run.agreement(base, statistic) for run in runs]
         )
         change = resampled[stage] - resampled[base]
         low, high = np.nanquantile(change, [0.025, 0.975])
@@ -221,16 +242,18 @@ def row_of(name: str, runs: Sequence[Run]) -> Row:
     later = [(stage, STAGES[0]) for stage in STAGES[1:]]
     *changes, always = gains(runs, [*later, (ALWAYS, FINAL)])
     row: Row = {"set": name}
-    row |= {stage: np.mean([q_of(run.stages[stage], run) for run in runs]) for stage in STAGES}
+    row |= {stage: np.mean([run.agreement(stage, "q") for run in runs]) for stage in STAGES}
     row |= {f"gain, {stage}": change for (stage, _), change in zip(later, changes, strict=True)}
     row["inferred was taken"] = f"{sum(run.taken for run in runs)} of {len(runs)}"
     row["if always inferred"] = always
-    by_seed = [np.mean([q_of(one, run) for one in run.random]) for run in runs]
+    of_rows = partial(agreement, statistic="q", level="dataset")
+    by_seed = [
+        np.mean([of_rows(run.human, one, sources=run.sources).value for one in run.random])
+        for run in runs
+    ]
     row["random demonstrations"] = np.mean(by_seed)
-    for statistic in ("pearson", "spearman"):
-        of_rows = partial(agreement, statistic=statistic, level="dataset")
-        final = [of_rows(run.human, run.stages[FINAL], sources=run.sources).value for run in runs]
-        row[f"final {statistic.title()}"] = np.mean(final)
+    row["final Pearson"] = np.mean([run.agreement(FINAL, "pearson") for run in runs])
+    row["final Spearman"] = np.mean([run.agreement(FINAL, "spearman") for run in runs])
     row["seconds"] = np.mean([run.seconds for run in runs])
     return row
 
