@@ -190,7 +190,7 @@ def scores(judge: Judge, rows: Rows) -> np.ndarray:
 
 
 def mean_over_seeds(
-    runs: Sequence[HeldOut], stage: str, counts: np.ndarray, statistic: Statistic
+    runs: Sequence[HeldOut], stage: str, counts: np.ndarray, statistic: Statistic = "q"
 ) -> np.ndarray:
     """Return the mean over seeds with each source drawn ``counts`` times, by resample."""
     values = []

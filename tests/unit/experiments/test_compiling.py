@@ -418,7 +418,7 @@ def data_starting():
 @pytest.fixture(scope="module")
 def earlier(data_starting):
     return compile_judge(
-        data_starting.subset(range(60)), QUICK_STARTING, lm=model(ledger=None)
+        data_starting.subset(range(40, 100)), QUICK_STARTING, lm=model(ledger=None)
     ).saved
 
 

@@ -268,7 +268,7 @@ def test_nothing_is_told_of_a_choice_where_a_front_was_searched():
 class TestTheArtifact:
     @pytest.mark.no_cover
     def test_says_whether_better_was_found_and_how_the_best_was_tested(self):
-        data = read_items("sample").subset(range(60))
+        data = read_items("sample").subset(range(40, 100))
         settings = CompileSettings(optimizer="random", n_rounds=4, criteria="given")
         found = compile_judge(data, settings, lm=model(ledger=None))
         said = json.loads(json.dumps(found.saved.agreement.plain["confirmation"]))
