@@ -74,6 +74,10 @@ class Product(FrozenModel):
     weight: FiniteFloat
 
     @property
+    def pair(self) -> tuple[str, str]:
+        return self.first, self.second
+
+    @property
     def name(self) -> str:
         return f"{self.first}²" if self.first == self.second else f"{self.first} × {self.second}"
 
@@ -126,7 +130,7 @@ class Aggregation(FrozenModel):
                 raise InputError(
                     f"a term is overall, criterion:NAME or lexical:NAME; got {term!r}."
                 )
-        multiplied = {name for one in self.products for name in (one.first, one.second)}
+        multiplied = {name for one in self.products for name in one.pair}
         if unknown := sorted(multiplied - set(self.terms)):
             raise InputError(f"products are of terms; these are none: {', '.join(unknown)}.")
         return self

@@ -149,6 +149,13 @@ def _check_model(name: str) -> None:
         raise InputError(str(fault).rstrip(".") + near) from fault
 
 
+def _check_supervisor(name: str) -> None:
+    try:
+        _check_model(name)
+    except ValueError as fault:
+        raise InputError(f"expected a model, {SAME} or {BY_RULE}; {fault}") from fault
+
+
 def _check_optimizers(spec: Spec, blame: Blame) -> None:
     if spec.objective is not None:
         _tell(blame, ("objective",), parse_objectives, spec.objective)
@@ -225,7 +232,7 @@ def _check_panel(spec: Spec, name: str, judge: JudgeSpec, blame: Blame) -> None:
             f"a panel of {len(judge.panel)} has no {judge.at_least} members; give fewer.",
         )
     if judge.supervisor not in (None, SAME, BY_RULE):
-        _tell(blame, ("judges", name, "supervisor"), _check_model, judge.supervisor)
+        _tell(blame, ("judges", name, "supervisor"), _check_supervisor, judge.supervisor)
     if judge.outliers != "auto" and judge.supervisor is None:
         blame(
             ("judges", name, "outliers"),

@@ -173,6 +173,7 @@ def combiners_of(
         and own.kind == "linear"
         and (own.scale.low, own.scale.high) == (rows.scale.low, rows.scale.high)
         and set(own.terms) <= set(names)
+        and all(one.first == one.second or "overall" in one.pair for one in own.products)
     ):
         combiners.append(combiner("own", [names.index(name) for name in own.terms], own))
     combiners.append(combiner("overall", [0]))

@@ -163,7 +163,7 @@ class LinearFit:
             if not weight:
                 continue
             slope = weight / spread
-            product = known[int(places[i]), int(places[j])]
+            product = known[min(places[i], places[j]), max(places[i], places[j])]
             both = slope * rate[i] * rate[j]
             level += slope * (start[i] * start[j] - center) + both * basis.product_centers[product]
             weights[places[i]] += slope * rate[i] * start[j]

@@ -459,6 +459,26 @@ class TestWeightsThatWereLearnedBefore:
         ]
         assert "own" not in names_of(combiners_of(rows, renamed, own=OWN))
 
+    @pytest.mark.parametrize("turned", [False, True])
+    def test_a_judge_moves_from_weights_that_bend(self, turned):
+        rows, judgements = rated_ways()
+        pair = {"first": "overall", "second": "criterion:style"}
+        if turned:
+            pair = {"first": "criterion:style", "second": "overall"}
+        product = {**pair, "center": 0.1, "spread": 0.9, "weight": 0.3}
+        own = Aggregation(**{**dict(OWN), "products": (product,)})
+        first, *others = combiners_of(rows, judgements, own=own)
+        way = between({"own": first, **{one.name: one for one in others}}, 0.25, first="own")
+        found = way.linear(np.arange(len(rows))).aggregation(rows.scale)
+        assert ("overall", "criterion:style") in [one.pair for one in found.products]
+
+    def test_products_that_no_fit_has_are_dropped(self):
+        rows, judgements = rated_ways()
+        pair = {"first": "criterion:style", "second": "lexical:unknown_names"}
+        product = {**pair, "center": 0, "spread": 1, "weight": 0.3}
+        own = Aggregation(**{**dict(OWN), "products": (product,)})
+        assert "own" not in names_of(combiners_of(rows, judgements, own=own))
+
     def test_weights_for_another_scale_are_dropped(self):
         rows, judgements = rated_ways()
         own = OWN.model_copy(update={"scale": Scale(low=0, high=10)})
