@@ -3,16 +3,18 @@
 Every run makes 100 texts (40 for DSPy's optimizers, which take longest) with ratings that follow
 their length, their words and chance, and then shuffles the ratings, so that no judge can agree with
 them but by chance. The vanilla judge of the offline model is compiled on 70 % of the sources and
-reported on the others. A run adopts a change where the compiled judge differs from its start: at
-most 5 % of runs, and at most 9 of 100 are to be expected of a test at that level; ``effects``
-replaces its start where the chance of no gain is at most 20 %. It claims a gain where the paired
+reported on the others. A run adopts a change where the compiled judge's prompt differs from its
+start: at most 5 % of runs, and at most 9 of 100 are to be expected of a test at that level;
+``effects`` replaces its start where the chance of no gain is at most 20 %. Weights move, without a
+test, as far as their gain is more than its standard error. A run claims a gain where the paired
 difference in Q on the rows held out is clearly above zero: that is when the command line does not
 say that these rows do not show one.
 
-The columns are, per optimizer, runs that adopted a change, runs that claimed a gain, and a loss,
-the mean gain, and the mean of Q on the rows chosen by, less that on the rows held out. The offline
-model writes and reads no instructions: of ``reflective`` and ``balanced`` it shows what the weights
-do, and of DSPy's optimizers what demonstrations and weights do.
+The columns are, per optimizer, runs that adopted a change, runs whose weights moved, runs that
+claimed a gain, and a loss, the mean gain, and the mean of Q on the rows chosen by, less that on the
+rows held out. The offline model writes and reads no instructions: of ``reflective`` and
+``balanced`` it shows what the weights do, and of DSPy's optimizers what demonstrations and weights
+do.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from benchmarks.harness import Row, benchmark, spread
 from judgesmith.data import DataSet
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.programs.lm import model
-from judgesmith.signatures import ActiveCriticConfig, RatedItem, Scale
+from judgesmith.signatures import ActiveCriticConfig, Aggregation, RatedItem, Scale
 
 WAYS = ("effects", "random", "protocol", "reflective", "balanced", "miprov2", "simba")
 AT_MOST = {"miprov2": 40, "simba": 40}
@@ -52,8 +54,8 @@ class Run:
         Whether that is clearly above zero, or below.
     optimism : float
         Q on the rows chosen by less Q on the rows held out.
-    same : bool
-        Whether the judge came back as it was.
+    same, weighed : bool
+        Whether the prompt came back as it was, and whether weights moved the score.
     """
 
     gain: float
@@ -61,6 +63,7 @@ class Run:
     lost: bool
     optimism: float
     same: bool
+    weighed: bool
 
 
 def synthetic_set(n_rows: int, seed: int, *, shuffled: bool) -> DataSet:
@@ -110,12 +113,14 @@ def compiled(way: str, seed: int, rows: int, trials: int, is_kept: bool, is_conf
     settings = CompileSettings(optimizer=way, protocol=protocol, seed=seed, **own)
     found = compile_judge(data, settings, lm=model(ledger=None))
     gain = found.objective.gain
+    bare = found.saved.protocol.model_copy(update={"aggregation": Aggregation()})
     return Run(
         gain=gain.value,
         claimed=gain.is_clear and gain.low > 0,
         lost=gain.is_clear and gain.high < 0,
         optimism=found.objective.optimism,
-        same=found.saved.protocol == settings.protocol,
+        same=bare == settings.protocol,
+        weighed=found.saved.protocol.aggregation != Aggregation(),
     )
 
 
@@ -148,6 +153,7 @@ def shuffled_ratings(
             "texts": min(rows, AT_MOST.get(way, rows)),
             "runs": runs,
             "adopted": sum(not one.same for one in found),
+            "weights moved": sum(one.weighed for one in found),
             "claimed": sum(one.claimed for one in found),
             "losses": sum(one.lost for one in found),
             "mean gain": fmean(one.gain for one in found),
